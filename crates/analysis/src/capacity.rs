@@ -1,6 +1,7 @@
 //! The highest rate at which a benchmark keeps an objective, from trials at several rates.
 
 use crate::Run;
+use crate::exchange::per_second;
 use crate::trials::{MeasuredTrial, Trials};
 use furlong_model::{Arrival, Case, Slo};
 use furlong_stats::{Mixture, Threshold, median, sort_by, tidy};
@@ -86,8 +87,8 @@ impl CapacitySearch {
         if !case.arrival.is_closed_loop() {
             return None;
         }
-        let rates: Vec<f64> = trials.measured(case).filter_map(carried_per_second).collect();
-        let closed_loop_per_second = median(&rates)?;
+        let timed = trials.measured(case).filter(|trial| is_timed(trial)).map(|trial| trial.record);
+        let closed_loop_per_second = per_second(timed)?;
         let range = [LOWEST, (closed_loop_per_second * HIGHEST).max(2.0 * LOWEST)];
         let mut search = CapacitySearch {
             case: case.clone(),
@@ -117,13 +118,13 @@ impl CapacitySearch {
     ) {
         self.offered = self.offered.max(arrival);
         let (mut percentiles, mut kept) = (Vec::new(), 0);
-        for trial in trials {
+        for trial in trials.filter(|trial| is_timed(trial)) {
             let Some(times) =
                 trial.times.as_ref().ok().and_then(|times| Mixture::of(std::slice::from_ref(times)))
             else {
                 continue;
             };
-            let Some(carried) = carried_per_second(trial) else { continue };
+            let Some(carried) = per_second([trial.record].into_iter()) else { continue };
             let percentile_ns = times.quantile_ns(self.slo.quantile);
             let sampled = 1.0 - arrival.mean_error(trial.record.round_trips as f64);
             let is_kept =
@@ -183,6 +184,16 @@ impl CapacitySearch {
     }
 }
 
+/// Returns the searches of a run that finds the highest rates; empty for any other run.
+pub fn capacity_searches(run: &Run) -> Vec<CapacitySearch> {
+    run.header.find_rate.map_or_else(Vec::new, |slo| CapacitySearch::all(&Trials::decode(&run.trials), slo))
+}
+
+/// Returns whether a trial has a rate. A damaged record may have none.
+fn is_timed(trial: &MeasuredTrial<'_>) -> bool {
+    trial.record.elapsed_ns > 0 && trial.record.round_trips > 0
+}
+
 impl Capacity {
     /// Returns the capacities of a run, the highest first; empty if no objective was requested.
     pub(crate) fn all(run: &Run, trials: &Trials) -> Vec<Capacity> {
@@ -197,9 +208,4 @@ impl Capacity {
         }
         all
     }
-}
-
-fn carried_per_second(trial: &MeasuredTrial<'_>) -> Option<f64> {
-    let record = trial.record;
-    (record.elapsed_ns > 0).then(|| record.round_trips as f64 * 1e9 / record.elapsed_ns as f64)
 }

@@ -1,6 +1,5 @@
 //! A decoded run with its summary, from which every statement about a run is computed.
 
-use crate::capacity::CapacitySearch;
 use crate::reference::{ReferenceRow, References};
 use crate::{Row, Run, Summary, Verdict, trials::Trials};
 use furlong_model::{Case, Measurement, Trial};
@@ -29,12 +28,6 @@ impl<'a> DecodedRun<'a> {
     /// Decodes and checks the trials of a run. A trial that cannot be decoded makes its benchmark void, with the reason.
     pub fn of(records: &'a Run) -> Self {
         DecodedRun::judge(records, Trials::decode(&records.trials))
-    }
-
-    /// Returns the searches of a run that finds the highest rates; empty for any other run.
-    pub fn capacity_searches(&self) -> Vec<CapacitySearch> {
-        let slo = self.records.header.find_rate;
-        slo.map_or_else(Vec::new, |slo| CapacitySearch::all(&self.trials, slo))
     }
 
     /// Returns the run with only those trials that `keep` accepts.

@@ -88,7 +88,7 @@ pub use advice::Advice;
 pub use alike::CommonProperties;
 pub use batch_knee::{BatchKnee, BatchedRow};
 pub use batches::BatchFigures;
-pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge};
+pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge, capacity_searches};
 pub use checks::broken_record;
 pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{

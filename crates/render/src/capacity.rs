@@ -24,19 +24,17 @@ pub fn table(summary: &Summary) -> Section {
             rank = place + 1;
         }
         let [low, high] = one.interval.map(format_per_second);
-        let (rate, interval) = match one.edge {
-            _ if one.points.is_empty() => ("–".to_owned(), "no trial".to_owned()),
-            Some(Edge::Lowest) => ("–".to_owned(), format!("below {high}")),
-            Some(Edge::Highest) => ("–".to_owned(), format!("above {low}")),
+        let share = format!("{:.0} %", one.per_second / one.closed_loop_per_second * 100.0);
+        let none = || "–".to_owned();
+        let (rate, interval, share) = match one.edge {
+            _ if one.points.is_empty() => (none(), "no trial".to_owned(), none()),
+            Some(Edge::Lowest) => (none(), format!("below {high}"), none()),
+            Some(Edge::Highest) => (none(), format!("above {low}"), none()),
             // These trials do not determine a rate.
-            None if one.interval[1] > VAGUE * one.interval[0] => ("?".to_owned(), format!("{low}-{high}")),
-            None => (format_per_second(one.per_second), format!("{low}-{high}")),
-        };
-        let share = one.per_second / one.closed_loop_per_second * 100.0;
-        let share = if one.edge.is_none() && one.interval[1] <= VAGUE * one.interval[0] {
-            format!("{share:.0} %")
-        } else {
-            "–".to_owned()
+            None if one.interval[1] > VAGUE * one.interval[0] => {
+                ("?".to_owned(), format!("{low}-{high}"), none())
+            }
+            None => (format_per_second(one.per_second), format!("{low}-{high}"), share),
         };
         let trials: usize = one.points.iter().map(|point| point.trials).sum();
         let name = plain(&one.case.row());

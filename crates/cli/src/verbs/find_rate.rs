@@ -2,7 +2,7 @@
 
 use crate::arguments::SavingOptions;
 use crate::environment::{FinishedRun, RunEnvironment};
-use furlong_analysis::{CapacitySearch, DecodedRun};
+use furlong_analysis::{CapacitySearch, capacity_searches};
 use furlong_bench::plan::Plan;
 use furlong_console::exit::Usage;
 use furlong_model::{Arrival, Case, Placement, Slo, WaitKind, is_one};
@@ -71,8 +71,7 @@ pub fn measure(
     recorder.carry_out(&Plan { trials: 3, ..whole.clone() }, 0);
     let each = Plan { without_noise: true, cases: Vec::new(), ..whole };
     for round in 0..MOST_TRIALS {
-        let run = recorder.so_far()?;
-        let searches = DecodedRun::of(&run).capacity_searches();
+        let searches = capacity_searches(&recorder.so_far()?);
         let is_wide = |search: &&CapacitySearch| search.spread() > NARROW;
         let wide: Vec<_> = searches.iter().filter(is_wide).collect();
         if wide.is_empty() || recorder.is_interrupted() {

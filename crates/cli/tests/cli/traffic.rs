@@ -16,7 +16,7 @@ fn messages_of_several_sizes_have_their_own_percentiles() {
     let place = Place::new();
     let words = "pipe -m one-way --rate 2k/s --arrival poisson --sizes 64:70,4KiB:30 --service-time exp:10us --budget 100ms";
     let run = measured(&place, words);
-    let [row] = &list(&run, "rows")[..] else { panic!("{run:#}") };
+    let [row] = list(&run, "rows") else { panic!("{run:#}") };
     assert_eq!(at(row, "arrival"), &json!({"poisson": 500_000}));
     assert_eq!(at(row, "conditions"), &json!({"sizes": "64B:70,4KiB:30", "service-time": "exp:10us"}));
     assert_eq!(number(row, "size_bytes"), 4096.0);
@@ -37,7 +37,7 @@ fn messages_of_several_sizes_have_their_own_percentiles() {
 fn highest_rate_has_an_interval_and_is_shown_again() {
     let place = Place::new();
     let run = measured(&place, "pipe -m one-way --find-rate p50<20ms --within 3s");
-    let [capacity] = &list(&run, "capacities")[..] else { panic!("{run:#}") };
+    let [capacity] = list(&run, "capacities") else { panic!("{run:#}") };
     let [low, high] = [0, 1].map(|end| capacity["interval"][end].as_f64().unwrap());
     assert!(low < high && (low..=high).contains(&number(capacity, "per_second")), "{capacity:#}");
     assert!(!list(capacity, "points").is_empty(), "{capacity:#}");
@@ -50,7 +50,7 @@ fn highest_rate_has_an_interval_and_is_shown_again() {
 #[test]
 fn objective_that_is_never_kept_has_no_rate() {
     let run = measured(&Place::new(), "pipe -m one-way --find-rate p50<1ns --within 2s");
-    let [capacity] = &list(&run, "capacities")[..] else { panic!("{run:#}") };
+    let [capacity] = list(&run, "capacities") else { panic!("{run:#}") };
     assert_eq!(at(capacity, "edge"), "lowest", "{capacity:#}");
 }
 
