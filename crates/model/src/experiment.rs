@@ -4,11 +4,13 @@
 
 use crate::case::row_of_subsystem;
 use crate::{
-    Backing, Case, ChildStart, Exchange, Figure, Handover, Pattern, Placement, Request, StartMethod,
-    Subsystem, Touch, Wait,
+    Backing, Case, ChildStart, Exchange, Figure, Handover, Pattern, Placement, Request, RequestedConditions,
+    StartMethod, Subsystem, Touch, Wait, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// A comparison that can be repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +27,9 @@ pub struct Experiment {
     pub year: Option<u16>,
     /// The machine of the published figures.
     pub machine: Option<String>,
+    /// The other machines of the publication.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<PublishedMachine>,
     /// The parameters of the measurement.
     pub measure: Measure,
     /// The compared benchmarks.
@@ -38,6 +43,30 @@ pub struct Experiment {
     /// How the published programs compare with these benchmarks, or why they were not run.
     #[serde(default)]
     pub programs: Option<String>,
+    /// Published figures that are shown and not replayed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<Context>,
+    /// The parts of the publication that the author of the file could not see.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<String>,
+}
+
+/// A further machine of a publication.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedMachine {
+    /// Its name in the file.
+    pub name: String,
+    /// A description.
+    pub text: String,
+}
+
+/// A published figure without a benchmark here, such as one of another operating system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    /// The figure in words.
+    pub text: String,
+    /// The location of its publication, if it is another one.
+    pub source: Option<String>,
 }
 
 /// The parameters of all benchmarks of an experiment.
@@ -82,16 +111,30 @@ pub struct ExchangeWork {
     pub pattern: Pattern,
     /// The request; `None` unless the pattern is a request.
     pub request: Option<Request>,
+    /// The number of parties, which [`Pattern::several`] names.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub parties: NonZeroU32,
     /// The amount to which the published figures refer, for each size. Figures of a whole run are scaled to it.
     pub count: Amount,
-    /// The amount that one trial exchanges.
+    /// The amount that one trial exchanges, if the pattern has [one party](ExchangeWork::trial_amount).
     pub per_trial: Amount,
 }
 
 impl ExchangeWork {
+    /// Duration of a trial that has no amount.
+    pub const TRIAL_WITHOUT_AMOUNT: Duration = Duration::from_millis(100);
+
+    /// Returns the amount that one trial exchanges; `None` with several parties, which end their trials by time, because each
+    /// of them exchanges its own amount.
+    pub fn trial_amount(&self) -> Option<Amount> {
+        let has_one_party =
+            is_one(&self.parties) && (self.pattern.is_of_pairs() || self.pattern.makes_links());
+        has_one_party.then_some(self.per_trial)
+    }
+
     /// Returns the exchange of messages between the roles.
     pub fn exchange(&self) -> Exchange {
-        self.request.clone().map_or_else(|| Exchange::of(self.pattern), Exchange::asking)
+        Exchange::of(self.pattern).with_request(self.request.clone()).with_parties(self.parties)
     }
 }
 
@@ -138,25 +181,40 @@ pub struct ExperimentRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
-    /// A mechanism and its wait strategy.
-    Row {
-        /// Name of the mechanism.
-        mechanism: String,
-        /// Wait strategy of both roles.
-        wait: Wait,
-        /// Subsystem of the responder's program, if it has a separate one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        subsystem: Option<Subsystem>,
-    },
+    /// A mechanism, its wait strategy, and the settings that other lines do not have.
+    Row(RowTarget),
     /// The backing of a region.
     Backing(Backing),
 }
 
+/// The benchmark of a line that exchanges messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowTarget {
+    /// Name of the mechanism.
+    pub mechanism: String,
+    /// Wait strategy of both roles.
+    pub wait: Wait,
+    /// Subsystem of the responder's program, if it has a separate one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subsystem: Option<Subsystem>,
+    /// The placement of the two processes; `None` for that of all lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Placement>,
+    /// The conditions of the two processes.
+    #[serde(default, skip_serializing_if = "RequestedConditions::is_empty")]
+    pub conditions: RequestedConditions,
+}
+
 impl Target {
-    /// Returns `mechanism/wait`, or the name of the backing.
+    /// Returns `mechanism/wait` with the settings of its own, or the name of the backing.
     pub fn name(&self) -> String {
         match self {
-            Target::Row { mechanism, wait, subsystem } => row_of_subsystem(mechanism, *wait, *subsystem),
+            Target::Row(row) => {
+                let settings = row.conditions.iter().map(ToString::to_string);
+                let settings = settings.chain(row.place.map(|place| place.to_string()));
+                let row = row_of_subsystem(&row.mechanism, row.wait, row.subsystem);
+                [row].into_iter().chain(settings).collect::<Vec<_>>().join(", ")
+            }
             Target::Backing(backing) => backing.name().to_owned(),
         }
     }
@@ -165,6 +223,9 @@ impl Target {
 /// The published figures of one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedFigures {
+    /// The name of one of the other machines; `None` for the machine of the experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// One of the experiment's sizes.
     pub size_bytes: usize,
     /// The figures, in the unit at the end of their names.
@@ -197,6 +258,21 @@ pub struct Claim {
     pub states: Statement,
     /// The size of the statement; `None` for each size at which it can be tested.
     pub size_bytes: Option<usize>,
+    /// The smallest size of the statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_bytes: Option<usize>,
+    /// The largest size of the statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_bytes: Option<usize>,
+}
+
+impl Claim {
+    /// Returns whether the statement is about this size.
+    pub fn is_about(&self, size_bytes: usize) -> bool {
+        self.size_bytes.is_none_or(|size| size == size_bytes)
+            && self.from_bytes.is_none_or(|from| from <= size_bytes)
+            && self.to_bytes.is_none_or(|to| size_bytes <= to)
+    }
 }
 
 /// A statement about the figure that determines the order.
@@ -213,6 +289,9 @@ pub enum Statement {
         than: String,
         /// Minimum ratio; 1 for any difference.
         times: f64,
+        /// Maximum ratio; `None` if the publication has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_most: Option<f64>,
     },
     /// Two benchmarks differ by at most this ratio.
     Alike {
@@ -233,7 +312,7 @@ pub enum Statement {
 impl Experiment {
     /// Returns whether it starts programs with separate subsystems.
     pub fn has_subsystems(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row.target, Some(Target::Row { subsystem: Some(_), .. })))
+        self.rows.iter().any(|row| matches!(&row.target, Some(Target::Row(row)) if row.subsystem.is_some()))
             || self.starts.iter().any(|start| start.method.is_some_and(|method| method.subsystem().is_some()))
     }
 
@@ -245,14 +324,11 @@ impl Experiment {
 
 impl Measure {
     /// Returns the case of a mechanism with messages of `size_bytes`; `None` for a handover.
-    pub fn case(
-        &self,
-        (mechanism, wait, subsystem): (&str, Wait, Option<Subsystem>),
-        size_bytes: usize,
-    ) -> Option<Case> {
+    pub fn case(&self, row: &RowTarget, size_bytes: usize) -> Option<Case> {
         let Work::Exchange(exchange) = &self.work else { return None };
-        let case = Case::round_trip(mechanism, wait, size_bytes, self.place).with(exchange.exchange());
-        Some(Case { subsystem, ..case })
+        let place = row.place.unwrap_or(self.place);
+        let case = Case::round_trip(&row.mechanism, row.wait, size_bytes, place).with(exchange.exchange());
+        Some(Case { subsystem: row.subsystem, conditions: row.conditions.clone(), ..case })
     }
 
     /// Returns the handover of a backing with a region of `size_bytes`; `None` for an exchange of messages.
@@ -277,8 +353,16 @@ mod tests {
 
     #[test]
     fn targets_have_the_names_of_rows() {
-        let target = Target::Row { mechanism: "pipe".into(), wait: Wait::SelectFirst, subsystem: None };
-        assert_eq!(target.name(), "pipe/select-first");
+        let row = RowTarget {
+            mechanism: "pipe".into(),
+            wait: Wait::SelectFirst,
+            subsystem: None,
+            place: None,
+            conditions: RequestedConditions::default(),
+        };
+        assert_eq!(Target::Row(row.clone()).name(), "pipe/select-first");
+        let pinned = RowTarget { place: Some(Placement::SameCore), ..row };
+        assert_eq!(Target::Row(pinned).name(), "pipe/select-first, same-core");
         assert_eq!(Target::Backing(Backing::RamDisk).name(), "ram-disk");
     }
 }

@@ -23,10 +23,22 @@ named_enum! {
         TotalMs = "total_ms",
         /// Bytes of one direction per wall time, in 10^9 per second.
         GigabytesPerSecond = "gigabytes_per_second",
+        /// Bytes of one direction per wall time, in 10^6 per second.
+        MegabytesPerSecond = "megabytes_per_second",
         /// Mean time of one exchange, in microseconds.
         MeanUs = "mean_us",
+        /// Shortest time of one exchange, in microseconds.
+        MinUs = "min_us",
         /// Median time of one exchange, in microseconds.
         MedianUs = "median_us",
+        /// 90th percentile of the times of exchanges, in microseconds.
+        P90Us = "p90_us",
+        /// 99th percentile of the times of exchanges, in microseconds.
+        P99Us = "p99_us",
+        /// 99.9th percentile of the times of exchanges, in microseconds.
+        P999Us = "p999_us",
+        /// Longest time of an exchange, in microseconds.
+        MaxUs = "max_us",
         /// Exchanges per second.
         MessagesPerSecond = "messages_per_second",
     }
@@ -45,27 +57,40 @@ impl Figure {
             Figure::SteadyMs => "steady ms",
             Figure::TotalMs => "total ms",
             Figure::GigabytesPerSecond => "GB/s",
+            Figure::MegabytesPerSecond => "MB/s",
             Figure::MeanUs => "mean us",
+            Figure::MinUs => "min us",
             Figure::MedianUs => "median us",
+            Figure::P90Us => "p90 us",
+            Figure::P99Us => "p99 us",
+            Figure::P999Us => "p99.9 us",
+            Figure::MaxUs => "max us",
             Figure::MessagesPerSecond => "messages/s",
         }
     }
 
     /// Returns whether a larger value is faster.
     pub const fn is_rate(self) -> bool {
-        matches!(self, Figure::GigabytesPerSecond | Figure::MessagesPerSecond)
+        matches!(self, Figure::GigabytesPerSecond | Figure::MegabytesPerSecond | Figure::MessagesPerSecond)
+    }
+
+    /// Returns whether it is a time of one exchange.
+    pub const fn is_of_one_exchange(self) -> bool {
+        matches!(
+            self,
+            Figure::MeanUs
+                | Figure::MinUs
+                | Figure::MedianUs
+                | Figure::P90Us
+                | Figure::P99Us
+                | Figure::P999Us
+                | Figure::MaxUs
+        )
     }
 
     /// Returns whether a handover has this figure.
     pub const fn is_of_handovers(self) -> bool {
-        !matches!(
-            self,
-            Figure::TotalMs
-                | Figure::GigabytesPerSecond
-                | Figure::MeanUs
-                | Figure::MedianUs
-                | Figure::MessagesPerSecond
-        )
+        !(matches!(self, Figure::TotalMs) || self.is_rate() || self.is_of_one_exchange())
     }
 
     /// Returns whether an exchange of messages has this figure.

@@ -64,8 +64,8 @@ pub use depth::{Depth, NoBound, Room};
 pub use environment::{NeighbourUse, QuotaUse, TrialEnvironment};
 pub use exchange::{Exchange, Request};
 pub use experiment::{
-    Amount, Claim, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure, PublishedFigures,
-    Statement, Target, Work,
+    Amount, Claim, Context, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure,
+    PublishedFigures, PublishedMachine, RowTarget, Statement, Target, Work,
 };
 pub use figure::Figure;
 pub use handover::{

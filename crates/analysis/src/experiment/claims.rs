@@ -15,8 +15,10 @@ pub(super) fn check(
 ) -> Result<Vec<Claim>, ExperimentError> {
     let claim = |claim: &schema::Claim| {
         let context = Context { source, rows, measure };
-        let size_bytes = claim.size.as_ref().map(|size| context.size(size)).transpose()?;
-        Ok(Claim { text: source.text(&claim.text)?, states: context.statement(claim)?, size_bytes })
+        let size = |size: &Option<Text>| size.as_ref().map(|size| context.size(size)).transpose();
+        let [size_bytes, from_bytes, to_bytes] = [size(&claim.size)?, size(&claim.from)?, size(&claim.to)?];
+        let (text, states) = (source.text(&claim.text)?, context.statement(claim)?);
+        Ok(Claim { text, states, size_bytes, from_bytes, to_bytes })
     };
     read.iter().map(claim).collect()
 }
@@ -43,8 +45,10 @@ impl Context<'_> {
                 ..
             } => {
                 let times = claim.times.as_ref().map(|times| self.source.real(times, "ratio", 1.0..=1e6));
+                let times = times.transpose()?.unwrap_or(1.0);
+                let at_most = claim.at_most.as_ref().map(|most| self.source.real(most, "ratio", times..=1e6));
                 let (row, than) = (self.row(row)?, self.other_row(than, row)?);
-                Statement::Faster { row, than, times: times.transpose()?.unwrap_or(1.0) }
+                Statement::Faster { row, than, times, at_most: at_most.transpose()? }
             }
             schema::Claim { alike: Some(rows), fastest: None, faster: None, best_size: None, .. } => {
                 let within = claim.within.as_ref().map(|within| self.source.real(within, "ratio", 1.0..=1e6));
@@ -78,9 +82,12 @@ impl Context<'_> {
         let keys = [
             ("than", claim.than.as_ref().map(Spanned::span), faster),
             ("times", claim.times.as_ref().map(Spanned::span), faster),
+            ("at_most", claim.at_most.as_ref().map(Spanned::span), faster),
             ("within", claim.within.as_ref().map(Spanned::span), alike),
             ("row", claim.row.as_ref().map(Spanned::span), best),
             ("size", claim.size.as_ref().map(Spanned::span), !best),
+            ("from", claim.from.as_ref().map(Spanned::span), !best && claim.size.is_none()),
+            ("to", claim.to.as_ref().map(Spanned::span), !best && claim.size.is_none()),
         ];
         let stray =
             keys.into_iter().find_map(|(key, span, used)| span.filter(|_| !used).map(|span| (key, span)));

@@ -5,12 +5,15 @@ use furlong_model::{
     Amount, ByteSize, ChildStart, ExchangeWork, Figure, InvalidName, Measure, Pattern, Placement, Request,
     Touch, Work,
 };
+use std::num::NonZeroU32;
 use toml::{Spanned, Value};
 
 /// Default number of trials.
 const TRIALS: u32 = 10;
 /// Maximum number of exchanges in a trial or in a published figure.
 const MOST_EXCHANGES: i64 = 1_000_000_000;
+/// Largest number of parties, as in `furlong run`.
+const MOST_PARTIES: i64 = 128;
 /// Kind of experiment without exchanges.
 const HANDOVER: &str = "handover";
 
@@ -22,12 +25,17 @@ pub(super) fn check(source: &Source, read: &Spanned<schema::Measure>) -> Result<
         _ => exchange(source, read)?,
     };
     let place = measure.place.as_ref().map(|place| source.parsed(place)).transpose()?;
+    let default_place = match &work {
+        Work::Exchange(exchange) if exchange.parties.get() > 1 => Some(Placement::Spread),
+        Work::Exchange(exchange) => exchange.pattern.facts().placement,
+        Work::Handover { .. } => None,
+    };
     let trials = measure.trials.as_ref().map(|trials| source.whole(trials, "number of trials", 1..=1000));
     Ok(Measure {
         order_by: figure(source, &measure.order_by, &work)?,
         work,
         sizes_bytes,
-        place: place.unwrap_or(Placement::OtherCore),
+        place: place.or(default_place).unwrap_or(Placement::OtherCore),
         trials: trials.transpose()?.unwrap_or(TRIALS),
         note: source.optional_text(measure.note.as_ref())?,
         child: ChildStart::default(),
@@ -71,6 +79,7 @@ fn handover(source: &Source, measure: &schema::Measure) -> Result<Work, Experime
         ("per_trial", measure.per_trial.as_ref().map(Spanned::span)),
         ("request", measure.request.as_ref().map(Spanned::span)),
         ("request_by", measure.request_by.as_ref().map(Spanned::span)),
+        ("parties", measure.parties.as_ref().map(Spanned::span)),
     ];
     if let Some((key, Some(span))) = exchanges.into_iter().find(|(_, span)| span.is_some()) {
         return Err(
@@ -90,11 +99,10 @@ fn handover(source: &Source, measure: &schema::Measure) -> Result<Work, Experime
 fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, ExperimentError> {
     let measure = read.get_ref();
     let asked = measure.kind.get_ref();
-    let pattern =
-        Pattern::OVER_ONE_LINK.into_iter().find(|known| known.name() == asked).ok_or_else(|| {
-            let known = Pattern::OVER_ONE_LINK.map(Pattern::name).into_iter().chain([HANDOVER]);
-            source.wrong(&measure.kind, InvalidName::new("kind", measure.kind.get_ref(), known))
-        })?;
+    let pattern = Pattern::ALL.into_iter().find(|known| known.name() == asked).ok_or_else(|| {
+        let known = Pattern::ALL.map(Pattern::name).into_iter().chain([HANDOVER]);
+        source.wrong(&measure.kind, InvalidName::new("kind", measure.kind.get_ref(), known))
+    })?;
     let of_handovers = [
         ("touch", measure.touch.as_ref().map(Spanned::span)),
         ("repetitions", measure.repetitions.as_ref().map(Spanned::span)),
@@ -116,7 +124,15 @@ fn exchange(source: &Source, read: &Spanned<schema::Measure>) -> Result<Work, Ex
     };
     let per_trial = measure.per_trial.as_ref().map(|amount| amount_of(source, amount)).transpose()?;
     let request = request(source, measure, pattern)?;
-    Ok(Work::Exchange(ExchangeWork { pattern, request, count, per_trial: per_trial.unwrap_or(count) }))
+    let parties = measure.parties.as_ref();
+    let parties = parties.map(|parties| source.whole(parties, "number of parties", 1..=MOST_PARTIES));
+    let parties = parties.transpose()?.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+    let work = ExchangeWork { pattern, request, parties, count, per_trial: per_trial.unwrap_or(count) };
+    if let Some(per_trial) = measure.per_trial.as_ref().filter(|_| work.trial_amount().is_none()) {
+        let reason = "trials with several parties last 100 ms: remove per_trial";
+        return Err(source.wrong(per_trial, reason));
+    }
+    Ok(Work::Exchange(work))
 }
 
 /// Reads a number of exchanges, or a size as text.

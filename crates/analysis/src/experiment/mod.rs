@@ -15,7 +15,7 @@ mod table;
 pub use error::ExperimentError;
 pub use published::published;
 
-use furlong_model::Experiment;
+use furlong_model::{Context, Experiment};
 use place::Source;
 use table::{ReadValue, Table};
 
@@ -46,7 +46,8 @@ fn read(text: &str, file: &str, windows: bool) -> Result<Experiment, ExperimentE
     let mut read = read.map_err(|(at, reason)| source.error(at, reason))?;
     read.turn_to(windows);
     let measure = measure::check(&source, &read.measure)?;
-    let rows = rows::check(&source, &read.row, &measure)?;
+    let machines = rows::machines(&source, &read.other_machine)?;
+    let rows = rows::check(&source, &read.row, &measure, &machines)?;
     if rows.is_empty() {
         return Err(source.error(0, "there is nothing to compare: add a [[row]] with its name and its row"));
     }
@@ -57,13 +58,20 @@ fn read(text: &str, file: &str, windows: bool) -> Result<Experiment, ExperimentE
         source: source.optional_text(read.source.as_ref())?,
         year: read.year.as_ref().map(|year| source.whole(year, "year", 1960..=2999)).transpose()?,
         machine: source.optional_text(read.machine.as_ref())?,
+        machines,
         starts: rows::check_starts(&source, &read.start)?,
         claims: claims::check(&source, &read.claim, &rows, &measure)?,
         faults: read.fault.iter().map(|fault| source.text(&fault.text)).collect::<Result<_, _>>()?,
         programs: source.optional_text(read.programs.as_ref())?,
+        context: read.context.iter().map(|context| context_of(&source, context)).collect::<Result<_, _>>()?,
+        unseen: source.optional_text(read.unseen.as_ref())?,
         measure,
         rows,
     })
+}
+
+fn context_of(source: &Source, read: &schema::Context) -> Result<Context, ExperimentError> {
+    Ok(Context { text: source.text(&read.text)?, source: source.optional_text(read.source.as_ref())? })
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::{ExperimentError, measure, place::Source, schema, table::Text};
 use furlong_model::{
-    ByteSize, ExperimentRow, ExperimentStart, Figure, Measure, PublishedFigures, Target, Wait, Work,
-    format_bytes,
+    ByteSize, CONDITION_KINDS, ConditionKind, ExperimentRow, ExperimentStart, Figure, InvalidName, Measure,
+    PublishedFigures, PublishedMachine, RequestedConditions, RowTarget, Target, Wait, Work, format_bytes,
 };
 use std::collections::BTreeMap;
 use toml::{Spanned, Value};
@@ -12,17 +12,35 @@ use toml::{Spanned, Value};
 const MOST_ROWS: usize = 200;
 /// Largest published figure.
 const LARGEST: f64 = 1e15;
-/// The only key among the figures of a benchmark that is not a figure.
+/// The keys among the figures of a benchmark that are not figures.
 const SIZE: &str = "size";
+const MACHINE: &str = "machine";
+
+pub(super) fn machines(
+    source: &Source,
+    read: &[schema::Machine],
+) -> Result<Vec<PublishedMachine>, ExperimentError> {
+    let mut machines: Vec<PublishedMachine> = Vec::new();
+    for entry in read {
+        let machine = PublishedMachine { name: source.name(&entry.name)?, text: source.text(&entry.text)? };
+        if machines.iter().any(|other| other.name == machine.name) {
+            let reason = format!("a machine named '{}' already exists", machine.name);
+            return Err(source.wrong(&entry.name, reason));
+        }
+        machines.push(machine);
+    }
+    Ok(machines)
+}
 
 pub(super) fn check(
     source: &Source,
     read: &[schema::Row],
     measure: &Measure,
+    machines: &[PublishedMachine],
 ) -> Result<Vec<ExperimentRow>, ExperimentError> {
     let mut rows: Vec<ExperimentRow> = Vec::new();
     for entry in read {
-        let row = row(source, entry, measure)?;
+        let row = row(source, entry, measure, machines)?;
         if rows.iter().any(|other| other.name == row.name) {
             let reason = format!("a row named '{}' already exists: give each row its own name", row.name);
             return Err(source.wrong(&entry.name, reason));
@@ -45,12 +63,18 @@ fn target_name(row: &ExperimentRow) -> String {
     row.target.as_ref().map_or_else(String::new, Target::name)
 }
 
-fn row(source: &Source, read: &schema::Row, measure: &Measure) -> Result<ExperimentRow, ExperimentError> {
+fn row(
+    source: &Source,
+    read: &schema::Row,
+    measure: &Measure,
+    machines: &[PublishedMachine],
+) -> Result<ExperimentRow, ExperimentError> {
     let target = target(source, read, measure)?;
     let mut published: Vec<PublishedFigures> = Vec::new();
     for figures in &read.published {
-        let figures_read = self::figures(source, figures, measure)?;
-        if published.iter().any(|other| other.size_bytes == figures_read.size_bytes) {
+        let figures_read = self::figures(source, figures, measure, machines)?;
+        let subject = |figures: &PublishedFigures| (figures.size_bytes, figures.machine.clone());
+        if published.iter().any(|other| subject(other) == subject(&figures_read)) {
             let size = format_bytes(figures_read.size_bytes);
             return Err(source.wrong(figures, format!("figures of {size} already exist: write them once")));
         }
@@ -70,10 +94,7 @@ fn row(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Experim
 fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Option<Target>, ExperimentError> {
     let handover = matches!(measure.work, Work::Handover { .. });
     match (&read.row, &read.backing) {
-        (Some(row), None) if !handover => {
-            let subsystem = read.on_windows.as_ref().and_then(|windows| windows.subsystem.as_ref());
-            exchanged(source, row, subsystem).map(Some)
-        }
+        (Some(row), None) if !handover => exchanged(source, row, read).map(Some),
         (None, Some(backing)) if handover => {
             source.parsed(backing).map(|backing| Some(Target::Backing(backing)))
         }
@@ -95,7 +116,7 @@ fn target(source: &Source, read: &schema::Row, measure: &Measure) -> Result<Opti
     }
 }
 
-fn exchanged(source: &Source, row: &Text, subsystem: Option<&Text>) -> Result<Target, ExperimentError> {
+fn exchanged(source: &Source, row: &Text, read: &schema::Row) -> Result<Target, ExperimentError> {
     let Some((mechanism, wait)) = row.get_ref().split_once('/') else {
         let reason =
             format!("'{}' is not a valid row: write mechanism/wait, as in pipe/block", row.get_ref());
@@ -103,8 +124,24 @@ fn exchanged(source: &Source, row: &Text, subsystem: Option<&Text>) -> Result<Ta
     };
     let wait: Wait = wait.parse().map_err(|error| source.wrong(row, error))?;
     let mechanism = source.identifier(&Spanned::new(row.span(), mechanism.to_owned()))?;
+    let subsystem = read.on_windows.as_ref().and_then(|windows| windows.subsystem.as_ref());
     let subsystem = subsystem.map(|subsystem| source.parsed(subsystem)).transpose()?;
-    Ok(Target::Row { mechanism, wait, subsystem })
+    let place = read.place.as_ref().map(|place| source.parsed(place)).transpose()?;
+    let conditions = conditions(source, &read.conditions)?;
+    Ok(Target::Row(RowTarget { mechanism, wait, subsystem, place, conditions }))
+}
+
+fn conditions(source: &Source, read: &[(Text, Text)]) -> Result<RequestedConditions, ExperimentError> {
+    let mut conditions = RequestedConditions::default();
+    for (name, value) in read {
+        let kind = ConditionKind::find(name.get_ref()).ok_or_else(|| {
+            let known = CONDITION_KINDS.iter().map(|kind| kind.name);
+            source.wrong(name, InvalidName::new("condition", name.get_ref(), known))
+        })?;
+        let condition = kind.read(value.get_ref()).map_err(|error| source.wrong(value, error))?;
+        conditions = conditions.with(condition);
+    }
+    Ok(conditions)
 }
 
 /// Reads the published figures of one size. If the experiment has only one size, the key `size` is optional.
@@ -112,11 +149,16 @@ fn figures(
     source: &Source,
     read: &Spanned<Vec<(Text, Spanned<Value>)>>,
     measure: &Measure,
+    machines: &[PublishedMachine],
 ) -> Result<PublishedFigures, ExperimentError> {
-    let (mut size_bytes, mut figures) = (None, BTreeMap::new());
+    let (mut size_bytes, mut machine, mut figures) = (None, None, BTreeMap::new());
     for (key, value) in read.get_ref() {
         if key.get_ref() == SIZE {
             size_bytes = Some(size_of(source, value, &measure.sizes_bytes)?);
+            continue;
+        }
+        if key.get_ref() == MACHINE {
+            machine = Some(machine_of(source, value, machines)?);
             continue;
         }
         let figure = measure::figure(source, key, &measure.work)?;
@@ -129,7 +171,20 @@ fn figures(
     if figures.is_empty() {
         return Err(source.wrong(read, "there is no figure: add one, as in real_s = 6.9"));
     }
-    Ok(PublishedFigures { size_bytes, figures })
+    Ok(PublishedFigures { machine, size_bytes, figures })
+}
+
+fn machine_of(
+    source: &Source,
+    value: &Spanned<Value>,
+    machines: &[PublishedMachine],
+) -> Result<String, ExperimentError> {
+    let wanted = value.get_ref().as_str().unwrap_or_default();
+    let found = machines.iter().find(|machine| machine.name == wanted);
+    found.map(|machine| machine.name.clone()).ok_or_else(|| {
+        let known = machines.iter().map(|machine| machine.name.as_str());
+        source.wrong(value, InvalidName::new("name in [[other_machine]]", wanted, known))
+    })
 }
 
 fn size_of(source: &Source, value: &Spanned<Value>, sizes: &[usize]) -> Result<usize, ExperimentError> {

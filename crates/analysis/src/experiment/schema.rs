@@ -12,12 +12,21 @@ pub(super) struct File {
     pub source: Option<Text>,
     pub year: Option<Spanned<i64>>,
     pub machine: Option<Text>,
+    pub other_machine: Vec<Machine>,
     pub measure: Spanned<Measure>,
     pub row: Vec<Row>,
     pub start: Vec<Start>,
     pub claim: Vec<Claim>,
     pub fault: Vec<Fault>,
     pub programs: Option<Text>,
+    pub context: Vec<Context>,
+    pub unseen: Option<Text>,
+}
+
+/// `[[other_machine]]`
+pub(super) struct Machine {
+    pub name: Text,
+    pub text: Text,
 }
 
 /// `[measure]`
@@ -34,6 +43,7 @@ pub(super) struct Measure {
     #[alias("ask")]
     pub request: Option<Text>,
     pub request_by: Option<Text>,
+    pub parties: Option<Spanned<i64>>,
     pub touch: Option<Text>,
     pub repetitions: Option<Spanned<i64>>,
     pub on_windows: Option<MeasureOnWindows>,
@@ -47,6 +57,8 @@ pub(super) struct Row {
     pub counterpart: Option<Text>,
     pub missing: Option<Text>,
     pub remark: Option<Text>,
+    pub place: Option<Text>,
+    pub conditions: Vec<(Text, Text)>,
     pub on_windows: Option<RowOnWindows>,
     pub published: Vec<Spanned<Vec<(Text, Spanned<Value>)>>>,
     pub system_calls: Vec<(Text, Spanned<i64>)>,
@@ -85,10 +97,13 @@ pub(super) struct StartOnWindows {
 pub(super) struct Claim {
     pub text: Text,
     pub size: Option<Text>,
+    pub from: Option<Text>,
+    pub to: Option<Text>,
     pub fastest: Option<Text>,
     pub faster: Option<Text>,
     pub than: Option<Text>,
     pub times: Option<Spanned<f64>>,
+    pub at_most: Option<Spanned<f64>>,
     pub alike: Option<Spanned<Vec<Text>>>,
     pub within: Option<Spanned<f64>>,
     pub best_size: Option<Text>,
@@ -98,6 +113,12 @@ pub(super) struct Claim {
 /// `[[fault]]`
 pub(super) struct Fault {
     pub text: Text,
+}
+
+/// `[[context]]`
+pub(super) struct Context {
+    pub text: Text,
+    pub source: Option<Text>,
 }
 }
 

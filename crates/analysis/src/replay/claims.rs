@@ -83,7 +83,8 @@ const FAR_BEYOND: f64 = 2.0;
 pub enum ClaimStatus {
     /// The claim is significantly true here.
     Holds,
-    /// The direction is significantly true here, and the ratio is significantly more than twice the claimed one.
+    /// The direction is significantly true here, and the ratio is significantly more than the claim's maximum, or than twice the
+    /// claimed one.
     HoldsInDirection,
     /// The claim is significantly false here.
     Falls,
@@ -135,19 +136,21 @@ fn at_each_size(
     if let Statement::BestSize { row, size_bytes } = &claim.states {
         return vec![verdict(None, best_size(best_sizes, row, *size_bytes))];
     }
-    let sizes = claim.size_bytes.map_or_else(|| experiment.measure.sizes_bytes.clone(), |size| vec![size]);
+    let sizes = experiment.measure.sizes_bytes.iter().copied().filter(|size| claim.is_about(*size));
     let at = |size: usize| {
         let of_size: Vec<_> = rows.iter().filter(|row| row.size_bytes == size).collect();
         let named = |name: &String| of_size.iter().copied().find(|row| row.mechanism == *name);
         let tested = match &claim.states {
             Statement::Fastest(row) => is_fastest(named(row)?, published(rows, size, figure), figure),
-            Statement::Faster { row, than, times } => is_faster(named(row)?, named(than)?, *times, figure),
+            Statement::Faster { row, than, times, at_most } => {
+                is_faster(named(row)?, named(than)?, (*times, *at_most), figure)
+            }
             Statement::Alike { rows: [a, b], within } => are_alike(named(a)?, named(b)?, *within, figure),
             Statement::BestSize { .. } => return None,
         };
         Some(verdict(Some(size), tested))
     };
-    sizes.into_iter().filter_map(at).collect()
+    sizes.filter_map(at).collect()
 }
 
 fn untested(reason: ClaimReason, then: Option<f64>) -> StatementResult {
@@ -200,14 +203,20 @@ fn is_fastest<'a>(
     StatementResult { status, then, now: ratio, reason }
 }
 
-fn is_faster(row: &ReplayRow, than: &ReplayRow, limit: f64, figure: Figure) -> StatementResult {
+fn is_faster(
+    row: &ReplayRow,
+    than: &ReplayRow,
+    (limit, at_most): (f64, Option<f64>),
+    figure: Figure,
+) -> StatementResult {
     let then = row.times_as_fast_as_then(than, figure);
     let Some(ratio) = row.times_as_fast_as(than, figure).filter(|ratio| ratio.ends.is_some()) else {
         return untested(missing(&[row, than], figure, ClaimReason::FigureIsZero), then);
     };
+    let beyond = at_most.or((limit > 1.0).then_some(FAR_BEYOND * limit));
     let status = match ClaimStatus::of(ratio.against(limit).map(Ordering::is_gt)) {
         // Without a claimed ratio, any ratio above 1 confirms the claim.
-        ClaimStatus::Holds if limit > 1.0 && ratio.against(FAR_BEYOND * limit) == Some(Ordering::Greater) => {
+        ClaimStatus::Holds if beyond.is_some_and(|most| ratio.against(most) == Some(Ordering::Greater)) => {
             ClaimStatus::HoldsInDirection
         }
         status => status,

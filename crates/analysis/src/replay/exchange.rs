@@ -3,19 +3,13 @@
 
 use super::figures::{per_round_trip, table};
 use super::row::{Durations, ReplayRow, ReplayStatus};
+use crate::exchange::fewest_samples;
 use crate::{DecodedRun, trials::MeasuredTrial};
-use furlong_model::{
-    Case, ExchangeWork, Experiment, Figure, Measurement, Subsystem, Unavailable, Wait, Work,
-};
+use furlong_model::{Case, ExchangeWork, Experiment, Figure, Measurement, RowTarget, Unavailable, Work};
 use furlong_stats::{Distribution, Mixture, distinct, tidy};
 
 /// Returns `empty` with the figures of the trials of its benchmark and size, or with the reason in the records.
-pub(super) fn row(
-    run: &DecodedRun,
-    experiment: &Experiment,
-    row: (&str, Wait, Option<Subsystem>),
-    empty: ReplayRow,
-) -> ReplayRow {
+pub(super) fn row(run: &DecodedRun, experiment: &Experiment, row: &RowTarget, empty: ReplayRow) -> ReplayRow {
     let Work::Exchange(exchange) = &experiment.measure.work else { return empty };
     let Some(asked) = experiment.measure.case(row, empty.size_bytes) else { return empty };
     let Some(case) = tried(run, experiment, asked) else { return empty };
@@ -72,14 +66,27 @@ fn value(figure: Figure, trial: &MeasuredTrial, exchange: &ExchangeWork, size_by
     let MeasuredTrial { record: trial, times, .. } = trial;
     let count = exchange.count.exchanges(size_bytes) as f64;
     let each_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
+    // A sample of several exchanges is a mean, which hides the shortest and the longest ones.
+    let times =
+        times.as_ref().ok().filter(|_| trial.round_trips_per_sample == 1 || figure == Figure::MedianUs);
+    let percentile_us = |share: f64| {
+        let times = times.filter(|times| times.samples() >= fewest_samples(share))?;
+        Some(times.quantile_ns(share) / 1e3)
+    };
     Some(match figure {
         Figure::RealS => each_ns * count / 1e9,
         Figure::TotalMs => each_ns * count / 1e6,
         Figure::MeanUs => each_ns / 1e3,
-        Figure::MedianUs => times.as_ref().ok()?.median_ns() / 1e3,
+        Figure::MinUs => times?.min_ns() / 1e3,
+        Figure::MedianUs => percentile_us(0.5)?,
+        Figure::P90Us => percentile_us(0.9)?,
+        Figure::P99Us => percentile_us(0.99)?,
+        Figure::P999Us => percentile_us(0.999)?,
+        Figure::MaxUs => times?.max_ns() / 1e3,
         Figure::MessagesPerSecond => 1e9 / each_ns,
         // Bytes per nanosecond are gigabytes per second.
         Figure::GigabytesPerSecond => size_bytes as f64 / each_ns,
+        Figure::MegabytesPerSecond => size_bytes as f64 / each_ns * 1e3,
         Figure::UserS => per_round_trip(&trial.roles, |role| role.user_ns) * count / 1e9,
         Figure::SystemS => per_round_trip(&trial.roles, |role| role.system_ns) * count / 1e9,
         Figure::ForcedSwitches => per_round_trip(&trial.roles, |role| role.involuntary_switches) * count,

@@ -33,10 +33,7 @@ pub(super) fn table<T>(
 ) -> BTreeMap<Figure, MeasuredFigure> {
     let measured = |figure: &Figure| {
         let values: Option<Vec<_>> = trials.iter().map(|trial| value(*figure, trial)).collect();
-        let over_trials = match figure {
-            Figure::MessagesPerSecond | Figure::GigabytesPerSecond => rate_over_trials,
-            _ => over_trials,
-        };
+        let over_trials = if figure.is_rate() { rate_over_trials } else { over_trials };
         Some((*figure, over_trials(&values?)?))
     };
     figures.iter().filter_map(measured).collect()

@@ -24,7 +24,7 @@ pub use starts::ReplayStart;
 pub use throughput::{Throughput, throughput};
 
 use crate::{DecodedRun, Level, RunFacts};
-use furlong_model::{Figure, Measure};
+use furlong_model::{Context, Figure, Measure, PublishedMachine};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`Replay`] as JSON. It changes if a field changes its meaning or is removed.
@@ -47,6 +47,15 @@ pub struct Replay {
     pub year: Option<u16>,
     /// Machine of the publication.
     pub machine_then: Option<String>,
+    /// Other machines of the publication.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines_then: Vec<PublishedMachine>,
+    /// Published figures that are shown and not replayed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<Context>,
+    /// Parts of the publication that were not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<String>,
     /// Known errors of the published programs.
     pub faults: Vec<String>,
     /// Results of the published programs relative to these benchmarks, or the reason why they did not run.
@@ -113,6 +122,9 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
         source: of.source,
         year: of.year,
         machine_then: of.machine,
+        machines_then: of.machines,
+        context: of.context,
+        unseen: of.unseen,
         faults: of.faults,
         programs: of.programs,
         measure: of.measure,

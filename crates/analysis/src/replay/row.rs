@@ -1,7 +1,7 @@
 //! Benchmark of a replay: its published figures, and its measured figures or the reason for their absence.
 
 use crate::SkippedStatus;
-use furlong_model::{ExperimentRow, Figure, Target, Unavailable, named_enum};
+use furlong_model::{ExperimentRow, Figure, PublishedFigures, Target, Unavailable, named_enum};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,6 +20,9 @@ pub struct ReplayRow {
     pub status: ReplayStatus,
     /// Published figures, in the unit at the end of their names.
     pub published: BTreeMap<Figure, f64>,
+    /// Figures of the other machines of the publication, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub published_elsewhere: BTreeMap<String, BTreeMap<Figure, f64>>,
     /// Measured figures, including some that were not published.
     pub measured: BTreeMap<Figure, MeasuredFigure>,
     /// Published ratio to the fastest published benchmark of its size. Above 1 is slower.
@@ -110,7 +113,10 @@ impl ReplayRow {
     /// Creates a benchmark without figures, because of `why`.
     pub(super) fn without(row: &ExperimentRow, size_bytes: usize, why: Unavailable) -> Self {
         let said = |text: String| Some(text).filter(|text| !text.is_empty());
-        let published = row.published.iter().find(|published| published.size_bytes == size_bytes);
+        let of_size = || row.published.iter().filter(|published| published.size_bytes == size_bytes);
+        let published = of_size().find(|published| published.machine.is_none());
+        let elsewhere =
+            |published: &PublishedFigures| Some((published.machine.clone()?, published.figures.clone()));
         ReplayRow {
             mechanism: row.name.clone(),
             row: row.target.as_ref().map(Target::name),
@@ -118,6 +124,7 @@ impl ReplayRow {
             carried_bytes: size_bytes,
             status: ReplayStatus::Unavailable,
             published: published.map(|published| published.figures.clone()).unwrap_or_default(),
+            published_elsewhere: of_size().filter_map(elsewhere).collect(),
             measured: BTreeMap::new(),
             ratio_then: None,
             ratio_now: None,

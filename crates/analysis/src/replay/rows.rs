@@ -14,9 +14,7 @@ pub(super) fn all(run: &DecodedRun, experiment: &Experiment) -> Vec<ReplayRow> {
         match &row.target {
             None => empty,
             Some(Target::Backing(backing)) => handover::row(run.records, experiment, *backing, empty),
-            Some(Target::Row { mechanism, wait, subsystem }) => {
-                exchange::row(run, experiment, (mechanism, *wait, *subsystem), empty)
-            }
+            Some(Target::Row(row)) => exchange::row(run, experiment, row, empty),
         }
     };
     sizes.flat_map(|size| experiment.rows.iter().map(|row| row_of(*size, row))).collect()

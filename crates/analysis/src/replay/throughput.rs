@@ -51,6 +51,7 @@ fn bytes_per_second(size: usize, measure: &Measure, figure: impl Fn(Figure) -> O
     let in_all = size_bytes * exchange.count.exchanges(size) as f64;
     let found = [
         figure(Figure::GigabytesPerSecond).map(|rate| rate * 1e9),
+        figure(Figure::MegabytesPerSecond).map(|rate| rate * 1e6),
         figure(Figure::MessagesPerSecond).map(|rate| rate * size_bytes),
         figure(Figure::TotalMs).map(|ms| in_all / ms * 1e3),
         figure(Figure::RealS).map(|s| in_all / s),

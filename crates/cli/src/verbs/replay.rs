@@ -10,7 +10,9 @@ use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Amount, Case, ChildStart, Experiment, ExperimentRow, Handover, Target, Work};
+use furlong_model::{
+    Amount, Case, ChildStart, ExchangeWork, Experiment, ExperimentRow, Handover, Target, Work,
+};
 use furlong_os::file_system::read_text;
 use furlong_render as render;
 use furlong_stats::distinct;
@@ -35,7 +37,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     let rows =
         || changed.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| row.target.as_ref());
     let mechanisms = with_installed(|name| {
-        rows().any(|target| matches!(target, Target::Row { mechanism, .. } if mechanism == name))
+        rows().any(|target| matches!(target, Target::Row(row) if row.mechanism == name))
     })?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let saving = SavingOptions { no_save: asked.no_save, ..SavingOptions::default() };
@@ -146,15 +148,15 @@ fn plan(
 ) -> anyhow::Result<Plan> {
     let measure = &experiment.measure;
     let mut cases: Vec<Case> = Vec::new();
-    for row in &experiment.rows {
-        let Some(Target::Row { mechanism, wait, subsystem }) = &row.target else { continue };
-        let entry = find(mechanisms, mechanism, *wait);
-        if entry.is_some() || row.missing.is_none() {
+    for line in &experiment.rows {
+        let Some(Target::Row(row)) = &line.target else { continue };
+        let entry = find(mechanisms, &row.mechanism, row.wait);
+        if entry.is_some() || line.missing.is_none() {
             for &size_bytes in &measure.sizes_bytes {
                 // The message of a notification has a fixed size.
                 let own_bytes = entry.and_then(|entry| entry.capabilities.fixed_size_bytes);
                 let size_bytes = own_bytes.unwrap_or(size_bytes);
-                let case = measure.case((mechanism, *wait, *subsystem), size_bytes);
+                let case = measure.case(row, size_bytes);
                 cases.extend(case.filter(|case| !cases.contains(case)));
             }
         }
@@ -171,9 +173,10 @@ fn plan(
         .collect();
     let starts = distinct(experiment.starts.iter().filter_map(|start| start.method));
     let amount = match &measure.work {
-        Work::Exchange(exchange) => Some(exchange.per_trial),
+        Work::Exchange(exchange) => exchange.trial_amount(),
         Work::Handover { .. } => None,
     };
+    let budget = if amount.is_some() { Duration::ZERO } else { ExchangeWork::TRIAL_WITHOUT_AMOUNT };
     // The published figures include the system calls of a bulk transfer. For an exchange, `furlong count` counts
     // them.
     let count = !handovers.is_empty();
@@ -183,7 +186,7 @@ fn plan(
         amount,
         count,
         child: measure.child,
-        ..environment.plan(cases, measure.trials, Duration::ZERO)?
+        ..environment.plan(cases, measure.trials, budget)?
     })
 }
 

@@ -79,8 +79,8 @@ pub(crate) fn title(figure: Figure, measure: &Measure, size_bytes: usize) -> Str
         Work::Exchange(exchange) => {
             let [one, several] = exchange.pattern.facts().exchange;
             match figure {
-                Figure::MeanUs | Figure::MedianUs => format!("of {one} of {size}"),
-                Figure::MessagesPerSecond | Figure::GigabytesPerSecond => format!("in {several} of {size}"),
+                _ if figure.is_of_one_exchange() => format!("of {one} of {size}"),
+                _ if figure.is_rate() => format!("in {several} of {size}"),
                 _ => format!(
                     "of {} {several} of {size}",
                     thousands(exchange.count.exchanges(size_bytes) as f64)

@@ -64,6 +64,10 @@ pub fn document(replay: &Replay, charts: Charts) -> Document {
     document.push(Section::list("Known faults of the published programs", faults));
     let programs = replay.programs.iter().map(|text| Line::neutral(plain_sentence(text)));
     document.push(Section::list("The published programs", programs));
+    let context = replay.context.iter().map(|context| Line::neutral(prose::context(context)));
+    document.push(Section::list("Published figures that are not replayed", context));
+    let unseen = replay.unseen.iter().map(|text| Line::neutral(plain_sentence(text)));
+    document.push(Section::list("Not seen of the publication", unseen));
     document.push(Section::list(FINDINGS, replay_verdict(replay).into_iter().map(Line::neutral)));
     document
 }

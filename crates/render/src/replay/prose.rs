@@ -1,9 +1,9 @@
 //! The sentences around the tables of a replay, shared by every format that is read by people.
 
 use super::figures::{thousands, times_handed_over};
-use furlong_analysis::text::{listed, plain};
+use furlong_analysis::text::{listed, plain, plain_sentence};
 use furlong_analysis::{Replay, ReplayStatus, describe_placement};
-use furlong_model::{Amount, ExchangeWork, Work, format_bytes};
+use furlong_model::{Amount, Context, ExchangeWork, Work, format_bytes};
 use furlong_stats::sort_by_key;
 
 /// Maximum number of names or sizes in one line of a list.
@@ -21,7 +21,19 @@ pub(crate) fn heading(replay: &Replay) -> String {
 pub(crate) fn then_and_now(replay: &Replay, now: &str) -> Vec<String> {
     let source = replay.source.as_deref().map(|source| format!("Published: {}", plain(source)));
     let then = replay.machine_then.as_deref().map(|machine| format!("Then: {}", plain(machine)));
-    [source, then, Some(format!("Now: {now}"))].into_iter().flatten().collect()
+    let others = replay.machines_then.iter();
+    let others = others.map(|machine| format!("Then, {}: {}", plain(&machine.name), plain(&machine.text)));
+    let now = format!("Now: {now}");
+    source.into_iter().chain(then).chain(others).chain([now]).collect()
+}
+
+/// Returns a published figure that is not replayed, with its source.
+pub(crate) fn context(context: &Context) -> String {
+    let text = plain_sentence(&context.text);
+    match context.source.as_deref() {
+        Some(source) => format!("{text} ({})", plain(source)),
+        None => text,
+    }
 }
 
 /// Describes the measurement in one or two sentences.
@@ -54,9 +66,10 @@ fn amount(exchange: &ExchangeWork, sizes: &[usize]) -> String {
         [size] => format!(" of {}", format_bytes(*size)),
         _ => String::new(),
     };
-    match exchange.per_trial {
-        Amount::Exchanges(count) => format!("{} {several}{of}", thousands(count as f64)),
-        Amount::Bytes(bytes) => {
+    match exchange.trial_amount() {
+        None => format!("{} ms of {several}{of}", ExchangeWork::TRIAL_WITHOUT_AMOUNT.as_millis()),
+        Some(Amount::Exchanges(count)) => format!("{} {several}{of}", thousands(count as f64)),
+        Some(Amount::Bytes(bytes)) => {
             format!("{} in {several}{of}", format_bytes(usize::try_from(bytes).unwrap_or(usize::MAX)))
         }
     }

@@ -8,7 +8,7 @@ use super::{
 use crate::words::{IN_RUN, in_run};
 use furlong_analysis::text::plain;
 use furlong_analysis::{BestSize, MeasuredFigure, Replay, ReplayRow, ReplayStart, ReplayStatus};
-use furlong_model::{Figure, format_bytes};
+use furlong_model::{Figure, PublishedMachine, format_bytes};
 use furlong_stats::{coverage, distinct};
 
 /// Maximum number of sizes that have separate tables.
@@ -26,6 +26,7 @@ pub(crate) fn sheets(replay: &Replay) -> Vec<Sheet> {
     } else {
         sheets.push(matrix(replay));
     }
+    sheets.extend(elsewhere(replay));
     sheets.extend(best_sizes(replay));
     sheets.extend(system_calls(replay));
     sheets.extend(starts(replay));
@@ -113,6 +114,29 @@ fn others(replay: &Replay, size_bytes: usize) -> Option<Sheet> {
         keys: vec!["row"],
         figures: figures.iter().map(|figure| figure.label().to_owned()).collect(),
         rows: replay.rows_of(size_bytes).filter(shown).map(cells).collect(),
+        note: String::new(),
+    })
+}
+
+/// Returns the deciding figure on the other machines of the publication; `None` if it has only one machine.
+fn elsewhere(replay: &Replay) -> Option<Sheet> {
+    let (figure, machines) = (replay.measure.order_by, &replay.machines_then);
+    let cell = |row: &ReplayRow, machine: &PublishedMachine| {
+        let published = row.published_elsewhere.get(&machine.name).and_then(|figures| figures.get(&figure));
+        published.map_or_else(|| NONE.to_owned(), |value| then(*value))
+    };
+    let cells = |row: &ReplayRow| {
+        let keys = [plain(&row.mechanism), format_bytes(row.size_bytes), then_of(row, figure)];
+        keys.into_iter().chain(machines.iter().map(|machine| cell(row, machine))).collect()
+    };
+    let rows: Vec<_> =
+        replay.rows.iter().filter(|row| !row.published_elsewhere.is_empty()).map(cells).collect();
+    let names = machines.iter().map(|machine| plain(&machine.name));
+    (!rows.is_empty()).then(|| Sheet {
+        title: format!("{}, published on several machines", figure.label()),
+        keys: vec!["row", "size"],
+        figures: ["then".to_owned()].into_iter().chain(names).collect(),
+        rows,
         note: String::new(),
     })
 }

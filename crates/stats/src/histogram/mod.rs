@@ -99,12 +99,23 @@ impl Distribution {
 
     /// Returns the smallest time, in nanoseconds, that at least half of the samples do not exceed.
     pub fn median_ns(&self) -> f64 {
+        self.quantile_ns(0.5)
+    }
+
+    /// Returns the smallest time, in nanoseconds, that this share of the samples does not exceed.
+    pub fn quantile_ns(&self, share: f64) -> f64 {
+        let wanted = (self.samples as f64 * share).ceil() as u64;
         let mut below = 0;
         let found = self.buckets.iter().find(|(_, count)| {
             below += count;
-            below >= self.samples.div_ceil(2)
+            below >= wanted
         });
         found.map_or(self.max_ns, |(value, _)| *value)
+    }
+
+    /// Returns the shortest sample, in nanoseconds.
+    pub fn min_ns(&self) -> f64 {
+        self.buckets.first().map_or(self.max_ns, |(value, _)| *value)
     }
 
     /// Returns the mean in nanoseconds.
