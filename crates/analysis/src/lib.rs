@@ -107,7 +107,7 @@ pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
 pub use environment::{EnvironmentFigures, QuotaFigures};
 pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, fewest_samples};
-pub use experiment::{ExperimentError, published, read_experiment};
+pub use experiment::{ExperimentError, estimate, published, read_experiment};
 pub use explain::{
     Agreement, EXPLANATION_SCHEMA, ExplainedRow, Explanation, UnmodelledRow, explain, explain_saved,
     not_covered,

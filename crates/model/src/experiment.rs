@@ -206,7 +206,7 @@ pub struct RowTarget {
 }
 
 impl Target {
-    /// Returns `mechanism/wait` with the settings of its own, or the name of the backing.
+    /// Returns `mechanism/wait` with its own settings, or the name of the backing.
     pub fn name(&self) -> String {
         match self {
             Target::Row(row) => {

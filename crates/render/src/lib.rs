@@ -76,7 +76,7 @@ pub use costs::costs_json;
 pub use count::count_json;
 pub use cpu_map::{LatencyScale, cpu_map_csv, cpu_map_json, cpu_map_table, cpu_map_title, relation_words};
 pub use csv::csv;
-pub use experiments::experiments;
+pub use experiments::{experiment_list, experiments};
 pub use explain::{agreement, explanation_json, overview};
 pub use explain_sentences::not_explained;
 pub use export::{

@@ -1,10 +1,11 @@
 //! Experiments as files. The reader checks them and reports an error with its line and with valid input.
 //!
-//! `docs/experiments.md` documents the keys. The five published comparisons are part of furlong. They use the same reader
+//! `docs/experiments.md` documents the keys. The published comparisons are part of furlong. They use the same reader
 //! as a file of the user.
 
 mod claims;
 mod error;
+mod estimate;
 mod measure;
 mod place;
 mod published;
@@ -13,13 +14,14 @@ mod schema;
 mod table;
 
 pub use error::ExperimentError;
+pub use estimate::estimate;
 pub use published::published;
 
 use furlong_model::{Context, Experiment};
 use place::Source;
 use table::{ReadValue, Table};
 
-/// Maximum size of a file, in bytes. The largest of the five has 8 KiB.
+/// Maximum size of a file, in bytes. The largest published one has 16 KiB.
 const LONGEST_FILE: usize = 1 << 20;
 
 /// Reads an experiment from the text of a file.

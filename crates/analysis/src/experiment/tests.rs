@@ -55,6 +55,14 @@ fn all_read_and_bear_the_name_of_their_file() {
     let names: Vec<_> = all().into_iter().map(|experiment| experiment.name).collect();
     let files: Vec<_> = published().iter().map(|(name, _)| *name).collect();
     assert_eq!(names, files);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/experiments");
+    let mut on_disk: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let mut listed: Vec<_> =
+        files.iter().map(|name| std::ffi::OsString::from(format!("{name}.toml"))).collect();
+    on_disk.sort();
+    listed.sort();
+    assert_eq!(listed, on_disk);
     assert!(all().iter().all(|experiment| experiment.source.is_some()));
 }
 

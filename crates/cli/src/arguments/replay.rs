@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use furlong_model::{ByteSize, ConsoleMode, Placement, Touch};
 
 const REPLAY_EXAMPLES: &str = "Examples:
-  furlong replay --list                          the published experiments
+  furlong replay --list                          the published experiments, and how long each takes
   furlong replay ka2yan-2008                     one experiment, then and now
   furlong replay racehorse --style racehorse     in the output format of that program
   furlong replay qiita-windows-blocks --total 64MiB --trials 3
@@ -26,8 +26,8 @@ pub struct ReplayOptions {
     /// Name of an experiment, or path of a file. Can be repeated
     #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all"])]
     pub experiments: Vec<String>,
-    /// List the published experiments
-    #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["experiments", "all", "trials", "place", "total", "touch", "format", "style",
+    /// List the published experiments, or describe the named ones
+    #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["all", "trials", "place", "total", "touch", "format", "style",
         "chart", "no_save", "require", "strict"])]
     pub list: bool,
     /// Replay all published experiments

@@ -4,6 +4,7 @@ use crate::arguments::{Format, ReplayOptions, ReplayStyle, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
 use crate::mechanisms::with_installed;
+use crate::nearest::nearest;
 use crate::output;
 use furlong_analysis::{DecodedRun, Replay, published, read_experiment};
 use furlong_bench::MechanismEntry;
@@ -25,7 +26,12 @@ const LONGEST: u64 = 1 << 20;
 pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     let experiments = experiments(asked)?;
     if asked.list {
-        output::print(&render::experiments(&experiments, output::style()))?;
+        let style = output::style();
+        output::print(&if asked.experiments.is_empty() {
+            render::experiment_list(&experiments, style)
+        } else {
+            render::experiments(&experiments, style)
+        })?;
         return Ok(Outcome::Done);
     }
     if asked.style == ReplayStyle::Racehorse && asked.format != Format::Table {
@@ -76,7 +82,7 @@ pub fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
         read_experiment(text, file).map_err(|error| anyhow::Error::from(Usage(error.to_string())))
     };
     let ours = |(name, text): &(&str, &str)| read(text, &format!("{name}.toml"));
-    if asked.list || asked.all {
+    if asked.experiments.is_empty() {
         return published().iter().map(ours).collect();
     }
     let named = |wanted: &String| {
@@ -84,10 +90,11 @@ pub fn experiments(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
             return ours(found);
         }
         if !wanted.contains('/') && !wanted.ends_with(".toml") {
-            let names: Vec<_> = published().iter().map(|(name, _)| *name).collect();
+            let names = published().iter().map(|(name, _)| (*name).to_owned());
+            let meant = nearest(wanted, names).map(|name| format!(": did you mean {name}?"));
             let reason = format!(
-                "unknown experiment '{wanted}'; available: {}, or the path of a file, for example ./mine.toml",
-                names.join(", ")
+                "unknown experiment '{wanted}'{} furlong replay --list prints all names, and a file needs a path, for example ./mine.toml",
+                meant.as_deref().unwrap_or(";")
             );
             return Err(Usage(reason).into());
         }

@@ -1,4 +1,4 @@
-//! The five published experiments, shortened as far as possible: every row is measured, or reports why it cannot be.
+//! Five of the published experiments, shortened as far as possible: every row is measured, or reports why it cannot be.
 
 use crate::common::Place;
 use crate::common::Snapshot;

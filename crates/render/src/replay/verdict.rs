@@ -190,7 +190,7 @@ fn claim_sentence(claim: &ClaimVerdict, several: bool) -> String {
 pub fn claim_status(status: ClaimStatus) -> &'static str {
     match status {
         ClaimStatus::Holds => "holds",
-        ClaimStatus::HoldsInDirection => "holds in direction, but the factor is far larger",
+        ClaimStatus::HoldsInDirection => "holds in direction, but the factor is larger than claimed",
         ClaimStatus::Falls => "is no longer true",
         ClaimStatus::CannotBeTold => "cannot be decided",
         ClaimStatus::NotTested => "was not tested",
