@@ -16,6 +16,7 @@
 
 mod advice;
 mod alike;
+mod atlas;
 mod batch_knee;
 mod batches;
 mod cache_line;
@@ -86,6 +87,10 @@ mod tuning;
 
 pub use advice::Advice;
 pub use alike::CommonProperties;
+pub use atlas::{
+    ATLAS_SCHEMA, Atlas, AtlasClaim, Axis, ExplainingAxis, MeasuredSetting, PublishedAnswer, Question,
+    Setting, SettingResult, atlas,
+};
 pub use batch_knee::{BatchKnee, BatchedRow};
 pub use batches::BatchFigures;
 pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge, capacity_searches};

@@ -15,7 +15,7 @@ use furlong_stats::distinct;
 const MOST_MEANT: usize = 6;
 
 /// Returns all rows, in the order of the list: the capabilities of a mechanism and one of its wait strategies.
-fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
+pub fn rows(mechanisms: &[MechanismEntry]) -> impl Iterator<Item = (&'static Capabilities, Wait)> {
     mechanisms
         .iter()
         .flat_map(|entry| entry.capabilities.waits.iter().map(|wait| (entry.capabilities, *wait)))

@@ -15,6 +15,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod atlas;
 mod bar;
 mod boundaries;
 mod braille;
@@ -67,6 +68,7 @@ mod unmeasured;
 mod used_costs;
 pub mod words;
 
+pub use atlas::{atlas_json, atlas_markdown, atlas_table};
 pub use capacity::{chart as capacity_chart, table as capacity_table};
 pub use comparison::{
     comparison_csv, comparison_json, comparison_junit, comparison_verdict, document as comparison_document,

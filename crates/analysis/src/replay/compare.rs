@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 /// Ratio of the speeds of two benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ratio {
+pub(crate) struct Ratio {
     /// Ratio of the medians.
     pub value: f64,
     /// Smallest and largest ratio that both intervals allow; `None` without intervals.
@@ -15,7 +15,7 @@ pub(super) struct Ratio {
 }
 
 /// Returns how many times as fast `row` is as `other`, by `figure`; `None` if a figure is zero.
-pub(super) fn times_as_fast(figure: Figure, row: MeasuredFigure, other: MeasuredFigure) -> Option<Ratio> {
+pub(crate) fn times_as_fast(figure: Figure, row: MeasuredFigure, other: MeasuredFigure) -> Option<Ratio> {
     // The smaller one of two times is faster.
     let (above, below) = if figure.is_rate() { (row, other) } else { (other, row) };
     let value = quotient(above.value, below.value)?;
@@ -27,7 +27,7 @@ pub(super) fn times_as_fast(figure: Figure, row: MeasuredFigure, other: Measured
 }
 
 /// Returns the ratio of two published figures, which have no intervals.
-pub(super) fn times_as_fast_then(figure: Figure, row: f64, other: f64) -> Option<f64> {
+pub(crate) fn times_as_fast_then(figure: Figure, row: f64, other: f64) -> Option<f64> {
     if figure.is_rate() { quotient(row, other) } else { quotient(other, row) }
 }
 
@@ -38,7 +38,7 @@ fn quotient(above: f64, below: f64) -> Option<f64> {
 
 impl Ratio {
     /// Returns whether the ratio is significantly above or below `limit`, or neither (`None`).
-    pub(super) fn against(&self, limit: f64) -> Option<Ordering> {
+    pub(crate) fn against(&self, limit: f64) -> Option<Ordering> {
         let [low, high] = self.ends?;
         match () {
             () if low > limit => Some(Ordering::Greater),
@@ -50,33 +50,33 @@ impl Ratio {
 
 impl ReplayRow {
     /// Returns the measured figure.
-    pub(super) fn now(&self, figure: Figure) -> Option<MeasuredFigure> {
+    pub(crate) fn now(&self, figure: Figure) -> Option<MeasuredFigure> {
         self.measured.get(&figure).copied()
     }
 
     /// Whether the measured figure has an interval. Without one, it is neither faster than nor tied with another.
-    pub(super) fn has_interval(&self, figure: Figure) -> bool {
+    pub(crate) fn has_interval(&self, figure: Figure) -> bool {
         self.now(figure).is_some_and(|now| now.ci95.is_some())
     }
 
     /// Returns the published figure.
-    pub(super) fn then(&self, figure: Figure) -> Option<f64> {
+    pub(crate) fn then(&self, figure: Figure) -> Option<f64> {
         self.published.get(&figure).copied()
     }
 
     /// Returns how many times as fast it is as `other` now; `None` if one of the two has no figure.
-    pub(super) fn times_as_fast_as(&self, other: &ReplayRow, figure: Figure) -> Option<Ratio> {
+    pub(crate) fn times_as_fast_as(&self, other: &ReplayRow, figure: Figure) -> Option<Ratio> {
         times_as_fast(figure, self.now(figure)?, other.now(figure)?)
     }
 
     /// Returns the published ratio to `other`.
-    pub(super) fn times_as_fast_as_then(&self, other: &ReplayRow, figure: Figure) -> Option<f64> {
+    pub(crate) fn times_as_fast_as_then(&self, other: &ReplayRow, figure: Figure) -> Option<f64> {
         times_as_fast_then(figure, self.then(figure)?, other.then(figure)?)
     }
 }
 
 /// Returns the fastest of `rows` by `value`, the first of equal ones. Returns `None` if none has a value.
-pub(super) fn fastest<'a>(
+pub(crate) fn fastest<'a>(
     figure: Figure,
     rows: impl IntoIterator<Item = &'a ReplayRow>,
     value: impl Fn(&ReplayRow) -> Option<f64>,

@@ -3,7 +3,7 @@
 //! Everything is computed from the records of one run, which contain the experiment.
 
 mod claims;
-mod compare;
+pub(crate) mod compare;
 mod exchange;
 mod fastest;
 mod figures;

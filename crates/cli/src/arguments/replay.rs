@@ -5,7 +5,7 @@ use super::shared::{
     BENCHMARKS, CONDITIONS, CommonOptions, EXIT_STATUS, Format, OUTPUT, PRECISION, SAVING, TOPOLOGY,
 };
 use clap::{Args, ValueEnum};
-use furlong_model::{ByteSize, ConsoleMode, Placement, Touch};
+use furlong_model::{ByteSize, ConsoleMode, Placement, Time, Touch};
 
 const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay --list                          the published experiments, and how long each takes
@@ -16,6 +16,7 @@ const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay itmedia-mmap-100mb --touch line
   furlong replay ka2yan-2008 --place other-core --format json
   furlong replay --all                           every experiment that this machine can run
+  furlong replay --atlas --within 10min          contradictions, and the axes that explain them
 
 A path replays your own file. docs/experiments.md describes the format.";
 
@@ -24,7 +25,7 @@ A path replays your own file. docs/experiments.md describes the format.";
 #[command(after_help = REPLAY_EXAMPLES)]
 pub struct ReplayOptions {
     /// Name of an experiment, or path of a file. Can be repeated
-    #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all"])]
+    #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["list", "all", "atlas"])]
     pub experiments: Vec<String>,
     /// List the published experiments, or describe the named ones
     #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["all", "trials", "place", "total", "touch", "format", "style",
@@ -33,6 +34,14 @@ pub struct ReplayOptions {
     /// Replay all published experiments
     #[arg(long, help_heading = BENCHMARKS, conflicts_with = "experiments")]
     pub all: bool,
+    /// Replay in several settings, and name the axes that explain contradictions. Settings that a saved run has are not
+    /// measured again: as published, on one core or two, busy-waiting, and sleeping
+    #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["list", "all", "trials", "place", "total", "touch", "style", "chart",
+        "no_save", "require", "strict"])]
+    pub atlas: bool,
+    /// Longest time of the replays of --atlas together [default: 5min]. A later command continues
+    #[arg(long, help_heading = PRECISION, value_name = "TIME", requires = "atlas", allow_hyphen_values = true)]
+    pub within: Option<Time>,
     /// Trials of each benchmark [default: of the experiment]
     #[arg(long, help_heading = PRECISION, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub trials: Option<u32>,

@@ -1,6 +1,7 @@
 //! The verbs, each in one file: from parsed options to printed output.
 
 pub mod adapter;
+mod atlas;
 pub mod compare;
 pub mod compare_many;
 pub mod costs;

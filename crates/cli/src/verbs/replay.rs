@@ -24,6 +24,9 @@ const LONGEST: u64 = 1 << 20;
 
 /// Replays the requested experiments in turn, and prints each as soon as it ends.
 pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
+    if asked.atlas {
+        return super::atlas::atlas(asked);
+    }
     let experiments = experiments(asked)?;
     if asked.list {
         let style = output::style();
@@ -148,7 +151,7 @@ pub fn change(mut experiment: Experiment, asked: &ReplayOptions) -> anyhow::Resu
 
 /// Returns the plan of an experiment. A row that this furlong does not have, and for which the experiment gives a
 /// reason, is left out. If the experiment gives none, as for a mistyped name, the run reports the row.
-fn plan(
+pub fn plan(
     environment: &RunEnvironment,
     mechanisms: &[MechanismEntry],
     experiment: &Experiment,

@@ -1,0 +1,184 @@
+//! The atlas of published comparisons: questions, contradictions with the axes that explain them, and claims in all settings.
+
+use super::document::{Column, Document, Layout, Line, Row, Section, Table};
+use super::markdown::page;
+use super::object::object;
+use super::style::Style;
+use super::terminal::terminal;
+use furlong_analysis::text::{listed, plain};
+use furlong_analysis::{Atlas, AtlasClaim, PublishedAnswer, Question, Setting, SettingResult};
+
+/// Names in one line of a list.
+const NAMED: usize = 6;
+
+/// Returns the atlas for a terminal.
+pub fn atlas_table(atlas: &Atlas, style: Style) -> String {
+    terminal(&document(atlas), style)
+}
+
+/// Returns the atlas in Markdown.
+pub fn atlas_markdown(atlas: &Atlas) -> String {
+    page(&document(atlas))
+}
+
+/// Returns the atlas as JSON; [`Atlas`] documents the fields.
+pub fn atlas_json(atlas: &Atlas) -> String {
+    object(atlas, Vec::new())
+}
+
+/// Returns the atlas as a document: the contradictions, the other questions, and the claims.
+fn document(atlas: &Atlas) -> Document {
+    let mut document: Document = [summary(atlas)].into_iter().collect();
+    let (open, agreed): (Vec<_>, Vec<_>) =
+        atlas.questions.iter().partition(|question| question.is_contradictory);
+    for question in open {
+        let lines = [Some(published(question)), Some(here(question)), explanation(question)];
+        let lines = lines.into_iter().flatten().map(Line::neutral);
+        document.push(Section::list(&heading(question), lines));
+    }
+    document.push(agreements(&agreed));
+    document.push(claims(&atlas.claims));
+    document
+}
+
+fn summary(atlas: &Atlas) -> Section {
+    let contradictions = atlas.questions.iter().filter(|question| question.is_contradictory);
+    let explained = contradictions.clone().filter(|question| !question.explained_by.is_empty()).count();
+    let section = Section::chapter("Atlas of published comparisons").paragraph(format!(
+        "{} questions have several publications. {} of them have contradictory answers, and an axis explains {explained}.",
+        atlas.questions.len(),
+        contradictions.count(),
+    ));
+    match atlas.missing {
+        0 => section,
+        missing => section.paragraph(format!(
+            "{missing} of {} settings were not measured yet: repeat the command to continue.",
+            missing + atlas.measured
+        )),
+    }
+}
+
+fn heading(question: &Question) -> String {
+    let [first, second] = &question.mechanisms;
+    format!("{} or {}?", plain(first), plain(second))
+}
+
+/// Names the publications for each answer.
+fn published(question: &Question) -> String {
+    let [first, second] = &question.mechanisms;
+    let of = |accepts: fn(&PublishedAnswer) -> bool, name: &str| {
+        let answers: Vec<_> = question.published.iter().filter(|answer| accepts(answer)).map(named).collect();
+        (!answers.is_empty()).then(|| format!("{}: {}", plain(name), listed(&answers, NAMED)))
+    };
+    let parts = [
+        of(|answer| answer.ratios[0] >= 1.0, first),
+        of(|answer| answer.ratios[1] < 1.0, second),
+        of(|answer| answer.ratios[0] < 1.0 && answer.ratios[1] >= 1.0, "depends on the size"),
+    ];
+    format!("Published as faster: {}.", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+}
+
+/// Returns the name of a publication with its ratios, as a factor of the faster mechanism.
+fn named(answer: &PublishedAnswer) -> String {
+    let [least, most] = match answer.ratios {
+        [least, most] if most < 1.0 => [1.0 / most, 1.0 / least],
+        ratios => ratios,
+    };
+    let name = plain(&answer.experiment);
+    if most / least < 1.005 {
+        format!("{name} ({least:.2})")
+    } else {
+        format!("{name} ({least:.2}-{most:.2})")
+    }
+}
+
+fn here(question: &Question) -> String {
+    let [first, second] = &question.mechanisms;
+    let [more, less, tied] = question.here;
+    format!(
+        "Here: of {} comparisons, {} is faster in {more}, {} in {less}, and {tied} are undecided.",
+        more + less + tied,
+        plain(first),
+        plain(second)
+    )
+}
+
+/// Names the axes that explain contradictory publications; `None` if they agree.
+fn explanation(question: &Question) -> Option<String> {
+    if !question.is_contradictory {
+        return None;
+    }
+    let [first, second] = &question.mechanisms;
+    let always = |name: &str| {
+        format!(
+            "No axis explains it: {} is faster here in every decided comparison. The machine or the program of the other publications differs.",
+            plain(name)
+        )
+    };
+    let mut axes = question.explained_by.iter();
+    Some(match (axes.next(), question.here) {
+        (Some(axis), _) => {
+            let others: Vec<_> = axes.map(|axis| format!("the {} in {}", axis.axis, axis.changes)).collect();
+            let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+            format!(
+                "The {} explains it: it alone changes the faster mechanism in {} pairs of comparisons{others}.",
+                axis.axis, axis.changes
+            )
+        }
+        (None, [0, 0, _]) => "No axis explains it: nothing is decided here.".to_owned(),
+        (None, [_, 0, _]) => always(first),
+        (None, [0, _, _]) => always(second),
+        (None, _) => "Only several axes together change the faster mechanism here.".to_owned(),
+    })
+}
+
+/// Returns the table of questions whose publications agree.
+fn agreements(questions: &[&Question]) -> Section {
+    let columns = vec![
+        Column::words("question"),
+        Column::named("publications".to_owned()),
+        Column::named("first faster".to_owned()),
+        Column::named("second faster".to_owned()),
+        Column::named("undecided".to_owned()),
+    ];
+    let row = |question: &&Question| {
+        let here = question.here.map(|count| count.to_string());
+        Row::neutral([heading(question), question.published.len().to_string()].into_iter().chain(here))
+    };
+    let rows: Vec<_> = questions.iter().map(row).collect();
+    let section = Section::titled("Questions on which publications agree, and comparisons here");
+    if rows.is_empty() { Section::default() } else { section.table(Table::new(columns, rows)) }
+}
+
+/// Returns the table of claims in every setting.
+fn claims(claims: &[AtlasClaim]) -> Section {
+    let settings = Setting::ALL.map(|setting| Column::named(setting.name().to_owned()));
+    let columns: Vec<_> =
+        [Column::words("experiment"), Column::words("claim")].into_iter().chain(settings).collect();
+    let row = |claim: &AtlasClaim| {
+        let cells = Setting::ALL.map(|setting| {
+            let result = claim.results.iter().find(|result| result.setting == setting);
+            result.map_or_else(|| "–".to_owned(), status)
+        });
+        Row::neutral([plain(&claim.experiment), plain(&claim.text)].into_iter().chain(cells))
+    };
+    let rows: Vec<_> = claims.iter().map(row).collect();
+    let notes = vec![
+        "holds 2/3: at two of three sizes. open: the intervals allow both. –: not measured in this setting."
+            .to_owned(),
+    ];
+    let table = Table { layout: Layout::Continue(2), notes, ..Table::new(columns, rows) };
+    if claims.is_empty() { Section::default() } else { Section::titled("Claims").table(table) }
+}
+
+fn status(result: &SettingResult) -> String {
+    let all = result.holds + result.falls + result.undecided;
+    let (count, word) = match *result {
+        SettingResult { holds: 0, falls: 0, undecided: 0, .. } => return "–".to_owned(),
+        SettingResult { holds, falls: 0, .. } if holds > 0 => (holds, "holds"),
+        SettingResult { holds: 0, falls, .. } if falls > 0 => (falls, "false"),
+        SettingResult { holds: 0, undecided, .. } => (undecided, "open"),
+        SettingResult { holds, .. } => (holds, "holds"),
+    };
+    if count == all { word.to_owned() } else { format!("{word} {count}/{all}") }
+}
