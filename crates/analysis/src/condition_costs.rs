@@ -5,23 +5,23 @@
 use crate::Row;
 use crate::environment::{EnvironmentFigures, QuotaFigures, beside, quota};
 use furlong_model::{Case, ConditionKind, RequestedCondition};
-use furlong_stats::{median_interval, sort_by};
+use furlong_stats::{median_interval, sort_by, tidy};
 use serde::Serialize;
 
 /// Smallest ratio of mean times that is a finding.
 const WORTH_SAYING: f64 = 1.2;
-/// Fewest rounds whose smallest and largest ratio cover 95 %.
-const FEWEST_ROUNDS: usize = 6;
 
 /// Benchmark that is slower under a condition, than without the condition or than with another policy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConditionCost {
     /// Benchmark under the condition.
     pub with: MeanRow,
+    /// Trials of that benchmark.
+    pub trials: usize,
     /// Same benchmark without the condition, if it is significantly faster.
-    pub without: Option<MeanRow>,
+    pub without: Option<FasterRow>,
     /// Fastest benchmark with another policy under the same condition, if it is significantly faster.
-    pub relief: Option<MeanRow>,
+    pub relief: Option<FasterRow>,
     /// Throttling, if the condition is a quota.
     pub throttling: Option<QuotaFigures>,
     /// CPU that a neighbour shares with a role although it should not.
@@ -37,6 +37,20 @@ pub struct MeanRow {
     pub mean_ns: f64,
 }
 
+/// Benchmark that is faster than another one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FasterRow {
+    /// Name and mean.
+    #[serde(flatten)]
+    pub mean: MeanRow,
+    /// Ratio of the means.
+    pub times: f64,
+    /// Interval of the ratio in one round, which contains the ratio.
+    pub interval: [f64; 2],
+    /// Rounds with a trial of each. Fewer than six cover less than 95 %.
+    pub rounds: usize,
+}
+
 /// Returns the benchmarks that used up their quota, that a neighbour makes significantly slower, or next to whose neighbour another
 /// policy is significantly faster. The longest means come first. A benchmark that is the relief of another one is not listed.
 pub(crate) fn condition_costs(rows: &[Row]) -> Vec<ConditionCost> {
@@ -49,35 +63,43 @@ pub(crate) fn condition_costs(rows: &[Row]) -> Vec<ConditionCost> {
         let relief = relief(rows, row).filter(|_| neighbour);
         (throttling.is_some() || without.is_some() || relief.is_some()).then_some(())?;
         let shared_cpu = neighbours.iter().find(|found| found.shares_cpu).and_then(|found| found.processor);
-        Some(ConditionCost { with: MeanRow::of(row)?, without, relief, throttling, shared_cpu })
+        Some(ConditionCost {
+            with: MeanRow::of(row)?,
+            trials: row.trials,
+            without,
+            relief,
+            throttling,
+            shared_cpu,
+        })
     };
     let mut costs: Vec<ConditionCost> = rows.iter().filter_map(cost).collect();
     let reliefs: Vec<String> =
-        costs.iter().filter_map(|cost| Some(cost.relief.as_ref()?.row.clone())).collect();
+        costs.iter().filter_map(|cost| Some(cost.relief.as_ref()?.mean.row.clone())).collect();
     costs.retain(|cost| !reliefs.contains(&cost.with.row));
     sort_by(&mut costs, |one, other| other.with.mean_ns.total_cmp(&one.with.mean_ns));
     costs
 }
 
 /// Returns the benchmark with the value `none` of this kind and otherwise the same case, if it is significantly faster.
-fn without(rows: &[Row], row: &Row, kind: &ConditionKind) -> Option<MeanRow> {
+fn without(rows: &[Row], row: &Row, kind: &ConditionKind) -> Option<FasterRow> {
     let (_, others) = row.case.conditions.split(kind)?;
     let is_same = |other: &&Row| {
         let none = other.case.conditions.split(kind).filter(|(value, _)| value.value() == "none");
         are_alike(row, other) && none.is_some_and(|(_, conditions)| conditions == others)
     };
-    MeanRow::of(rows.iter().filter(is_same).find(|other| is_faster(other, row))?)
+    rows.iter().filter(is_same).find_map(|other| FasterRow::of(other, row))
 }
 
 /// Returns the fastest benchmark next to the same neighbour whose roles have another policy, nice value or time slice, if it is
 /// significantly faster.
-fn relief(rows: &[Row], row: &Row) -> Option<MeanRow> {
+fn relief(rows: &[Row], row: &Row) -> Option<FasterRow> {
     let is_fixed = |condition: &&RequestedCondition| !condition.is_scheduling();
     let candidates = rows.iter().filter(|other| {
         let [own, others] = [row, other].map(|row| row.case.conditions.iter().filter(is_fixed));
-        are_alike(row, other) && own.eq(others) && is_faster(other, row)
+        are_alike(row, other) && own.eq(others)
     });
-    candidates.filter_map(MeanRow::of).min_by(|one, other| one.mean_ns.total_cmp(&other.mean_ns))
+    let faster = candidates.filter_map(|other| FasterRow::of(other, row));
+    faster.min_by(|one, other| one.mean.mean_ns.total_cmp(&other.mean.mean_ns))
 }
 
 /// Returns whether both have the same case except for their conditions.
@@ -85,17 +107,21 @@ fn are_alike(one: &Row, other: &Row) -> bool {
     Case { conditions: one.case.conditions.clone(), ..other.case.clone() } == one.case
 }
 
-/// Returns whether the mean of a benchmark is noticeably shorter than that of another one, and significantly so: the interval of
-/// their ratio in one round is above 1. A round has a trial of each, so drift of the machine does not matter.
-fn is_faster(fast: &Row, slow: &Row) -> bool {
-    let (Some(fast), Some(slow)) = (&fast.environment, &slow.environment) else { return false };
-    let ratios = fast.means.iter().filter_map(|(round, fast_ns)| {
-        let (_, slow_ns) = slow.means.iter().find(|(other, _)| other == round)?;
-        Some(slow_ns / fast_ns)
-    });
-    let ratios: Vec<f64> = ratios.collect();
-    let is_above_1 = median_interval(&ratios).is_some_and(|[low, _]| low > 1.0);
-    ratios.len() >= FEWEST_ROUNDS && is_above_1 && slow.mean_ns > fast.mean_ns * WORTH_SAYING
+impl FasterRow {
+    /// Returns `None` unless the mean of a benchmark is noticeably shorter than that of another one, and significantly so: the
+    /// interval of their ratio in one round is above 1. A round has a trial of each, so drift of the machine does not matter.
+    fn of(fast: &Row, slow: &Row) -> Option<FasterRow> {
+        let (fast_means, slow_means) = (fast.environment.as_ref()?, slow.environment.as_ref()?);
+        let ratios = fast_means.means.iter().filter_map(|(round, fast_ns)| {
+            let (_, slow_ns) = slow_means.means.iter().find(|(other, _)| other == round)?;
+            Some(slow_ns / fast_ns)
+        });
+        let ratios: Vec<f64> = ratios.collect();
+        let times = slow_means.mean_ns / fast_means.mean_ns;
+        let [low, high] = median_interval(&ratios).filter(|[low, _]| *low > 1.0 && times > WORTH_SAYING)?;
+        let interval = [low.min(times), high.max(times)].map(tidy);
+        Some(FasterRow { mean: MeanRow::of(fast)?, times: tidy(times), interval, rounds: ratios.len() })
+    }
 }
 
 impl MeanRow {
@@ -120,14 +146,14 @@ mod tests {
         let throttling =
             throttled.map(|periods_share| QuotaFigures { period_ns: 1e8, periods_share, pause_ns: 8e7 });
         // The machine becomes twice as slow, which affects all benchmarks of a round alike.
-        let means =
-            (0..FEWEST_ROUNDS as u32).map(|round| (round, mean_ns * f64::from(round + 5) / 7.0)).collect();
+        let means = (0..6_u32).map(|round| (round, mean_ns * f64::from(round + 5) / 7.0)).collect();
         row.environment = Some(EnvironmentFigures { mean_ns, means, throttling, neighbours: Vec::new() });
         row
     }
 
     fn names(costs: &[ConditionCost]) -> Vec<[String; 3]> {
-        let name = |row: &Option<MeanRow>| row.as_ref().map_or_else(String::new, |row| row.row.clone());
+        let name =
+            |row: &Option<FasterRow>| row.as_ref().map_or_else(String::new, |row| row.mean.row.clone());
         costs.iter().map(|cost| [cost.with.row.clone(), name(&cost.without), name(&cost.relief)]).collect()
     }
 
@@ -150,6 +176,20 @@ mod tests {
             .iter_mut()
             .for_each(|(_, mean_ns)| *mean_ns = 90e3);
         assert!(condition_costs(&unsteady).is_empty(), "in two of six rounds, the neighbour costs nothing");
+    }
+
+    #[test]
+    fn three_trials_have_a_ratio_with_its_interval() {
+        let mut rows = [under(&[("quota", "none")], 10e3, None), under(&[("quota", "20%")], 50e3, Some(0.9))];
+        let mut found = |rounds| {
+            rows.iter_mut().for_each(|row| row.environment.as_mut().unwrap().means.truncate(rounds));
+            condition_costs(&rows)
+                .remove(0)
+                .without
+                .map(|faster| (faster.rounds, faster.times, faster.interval))
+        };
+        assert_eq!(found(3), Some((3, 5.0, [5.0, 5.0])));
+        assert_eq!(found(2), None, "two trials have no interval");
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn effects(axis: Axis, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
                     row: case.row(),
                     among: CommonProperties::of(group),
                     times: tidy(Ratio::of(slow, fast).times),
-                    p50_ns: [fast, slow].map(|row| row.exchange.ns.p50),
+                    p50_ns: [fast, slow].map(|row| row.exchange.deciding().ns),
                 });
             }
         }

@@ -42,7 +42,11 @@ impl<'a> DecodedRun<'a> {
     /// Returns the noise verdict of the run. It considers only the intervals of the printed benchmarks, so that its counts
     /// match the printed tables.
     pub(crate) fn noise_of<'r>(&self, rows: impl Iterator<Item = &'r Row>) -> Verdict {
-        Verdict::of(self.records, &self.trials, rows.map(|row| (&row.case, row.exchange.ns.uncertainty())))
+        Verdict::of(
+            self.records,
+            &self.trials,
+            rows.map(|row| (&row.case, row.exchange.deciding().uncertainty())),
+        )
     }
 
     /// Returns the benchmarks for the costs of waiting.
@@ -66,9 +70,11 @@ impl<'a> DecodedRun<'a> {
         times.collect::<Result<_, _>>().unwrap_or_default()
     }
 
-    /// Returns the median of each measured trial, in nanoseconds.
-    pub(crate) fn medians_ns(&self, case: &Case) -> Vec<f64> {
-        self.times(case).iter().map(Distribution::median_ns).collect()
+    /// Returns the time by which benchmarks are compared of each measured trial, in nanoseconds, or an empty list if one of them
+    /// cannot be decoded.
+    pub(crate) fn deciding_ns(&self, case: &Case) -> Vec<f64> {
+        let each = self.trials.measured(case).map(|trial| trial.deciding_ns(case));
+        each.collect::<Option<_>>().unwrap_or_default()
     }
 }
 
@@ -87,7 +93,7 @@ mod tests {
             measured.histogram.truncate(9);
         }
         let decoded = DecodedRun::of(&run);
-        assert!(decoded.times(&damaged).is_empty() && decoded.medians_ns(&damaged).is_empty());
+        assert!(decoded.times(&damaged).is_empty() && decoded.deciding_ns(&damaged).is_empty());
         assert_eq!(decoded.measured(&damaged).count(), sound.rows[0].trials);
         let void = decoded.summary.skipped.iter().find(|entry| entry.case == damaged).unwrap();
         assert_eq!(void.law, Some(Law::CompleteRecord));

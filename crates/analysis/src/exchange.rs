@@ -18,6 +18,8 @@ pub struct ExchangeFigures {
     pub per_sample: u32,
     /// Times of the exchange.
     pub ns: Times,
+    /// Time per message of a stream, whose throughput decides; `None` otherwise.
+    pub stream: Option<MedianTime>,
     /// Exchanges per second: the reciprocal of the median over trials of the time per exchange.
     pub per_second: f64,
     /// Bytes per second at that rate, of messages one way or of answers; `None` for round trips.
@@ -61,6 +63,7 @@ impl ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
             ns: Times::of(times)?,
+            stream: None,
             per_second,
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.mean_bytes())),
             cpu_ns: Cpu::of(case, trials),
@@ -68,6 +71,39 @@ impl ExchangeFigures {
             page_faults: PageFaults::from_trials(case, trials),
             system_calls: None,
         })
+    }
+}
+
+impl ExchangeFigures {
+    /// Returns the time by which benchmarks are ordered and compared: of a stream the time per message, which is the reciprocal
+    /// of its rate, and otherwise `p50`.
+    pub fn deciding(&self) -> MedianTime {
+        self.stream.unwrap_or(MedianTime { ns: self.ns.p50, ci95: self.ns.median_ci95 })
+    }
+}
+
+/// Median over trials, in nanoseconds, with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MedianTime {
+    /// The median.
+    pub ns: f64,
+    /// 95 % interval; `None` for fewer than three trials.
+    pub ci95: Option<[f64; 2]>,
+}
+
+impl MedianTime {
+    /// Returns the distance of the farther end of the interval from the median, as a share of it: 0.05 is ±5 %.
+    pub fn uncertainty(&self) -> Option<f64> {
+        self.ci95.map(|ends| uncertainty(self.ns, ends))
+    }
+}
+
+/// Returns the time of a trial by which benchmarks are compared, in nanoseconds: of a stream the time per message of each link,
+/// and otherwise the median.
+pub(crate) fn deciding_ns(case: &Case, trial: &Measurement, times: &Distribution) -> f64 {
+    match case.is_decided_by_throughput() {
+        true => each_ns(trial) * f64::from(case.links().get()),
+        false => times.median_ns(),
     }
 }
 
@@ -134,11 +170,6 @@ impl Times {
             _ => self.p999,
         };
         Some(ns).filter(|_| is_known)
-    }
-
-    /// Returns the distance of the farther end of the interval from `p50`, as a share of `p50`: 0.05 is ±5 %.
-    pub fn uncertainty(&self) -> Option<f64> {
-        self.median_ci95.map(|ends| uncertainty(self.p50, ends))
     }
 }
 

@@ -265,7 +265,7 @@ impl<'a> Race<'a> {
         let within = self.members(within);
         let ratio = |row: &Row| {
             let twin = within.iter().find(|twin| twin.case.row() == row.case.row())?;
-            row.differs_from(twin).then(|| row.exchange.ns.p50 / twin.exchange.ns.p50)
+            row.differs_from(twin).then(|| row.exchange.deciding().ns / twin.exchange.deciding().ns)
         };
         let ratios: Vec<f64> = self.members(across).into_iter().filter_map(ratio).collect();
         let times = median(&ratios).filter(|times| times.max(1.0 / times) > WORTH_SAYING)?;
@@ -280,8 +280,9 @@ impl<'a> Race<'a> {
         if across.len() < FEW_ROWS || within.len() < FEW_ROWS {
             return None;
         }
-        if across.iter().all(|row| row.rank == 1) {
-            let [fastest_ns, slowest_ns] = [across.first()?, across.last()?].map(|row| row.exchange.ns.p50);
+        if across.iter().all(|row| row.rank == Some(1)) {
+            let [fastest_ns, slowest_ns] =
+                [across.first()?, across.last()?].map(|row| row.exchange.deciding().ns);
             return Some(Finding::SleepersTie { rows: across.len(), fastest_ns, slowest_ns, size_bytes });
         }
         let (apart, wider) = (spread(&across)?, spread(&within)?);
@@ -305,7 +306,7 @@ impl<'a> Race<'a> {
             |group: &&Group| (group.placement, group.waiting) == (Placement::OtherCore, WaitKind::Spinning);
         let (spinner, sleeper, sleepers_tied, size_bytes) =
             self.data_groups().filter(spins).find_map(pair)?;
-        let gain = sleeper.exchange.ns.p50 / spinner.exchange.ns.p50;
+        let gain = sleeper.exchange.deciding().ns / spinner.exchange.deciding().ns;
         (spinner.differs_from(sleeper) && gain > WORTH_SAYING).then(|| Finding::Spinning {
             spinner: NamedRow::of(spinner),
             times: tidy(gain),
@@ -452,7 +453,7 @@ impl Race<'_> {
 
 impl NamedRow {
     fn of(row: &Row) -> Self {
-        NamedRow { row: row.case.row(), p50_ns: row.exchange.ns.p50 }
+        NamedRow { row: row.case.row(), p50_ns: row.exchange.deciding().ns }
     }
 }
 
@@ -464,7 +465,7 @@ fn tied_with<'a>(row: &Row, others: impl Iterator<Item = &'a Row>) -> usize {
 /// Returns the ratio of the slowest to the fastest, if they differ.
 fn spread(rows: &[&Row]) -> Option<f64> {
     let (fast, slow) = rows.first().zip(rows.last())?;
-    fast.differs_from(slow).then(|| slow.exchange.ns.p50 / fast.exchange.ns.p50)
+    fast.differs_from(slow).then(|| slow.exchange.deciding().ns / fast.exchange.deciding().ns)
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ pub use compare::{
     Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference, InconclusiveReason, OnlyIn,
     Power, RunPart, Share, compare,
 };
-pub use condition_costs::{ConditionCost, MeanRow};
+pub use condition_costs::{ConditionCost, FasterRow, MeanRow};
 pub use condition_effects::ConditionEffect;
 pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
@@ -111,7 +111,9 @@ pub use cpu_map::{CPU_MAP_SCHEMA, CpuMap, CpuMapFinding, CpuMapSettings, PairLat
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
 pub use environment::{EnvironmentFigures, QuotaFigures};
-pub use exchange::{Cpu, ExchangeFigures, FEWEST_BEYOND, PageFaults, Switches, Times, fewest_samples};
+pub use exchange::{
+    Cpu, ExchangeFigures, FEWEST_BEYOND, MedianTime, PageFaults, Switches, Times, fewest_samples,
+};
 pub use experiment::{ExperimentError, estimate, published, read_experiment};
 pub use explain::{
     Agreement, EXPLANATION_SCHEMA, ExplainedRow, Explanation, UnmodelledRow, explain, explain_saved,

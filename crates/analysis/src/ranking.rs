@@ -284,7 +284,7 @@ impl Ratio {
     pub(crate) fn of(row: &Row, first: &Row) -> Ratio {
         let intervals = row.comparable.zip(first.comparable);
         Ratio::from_figures(
-            [row, first].map(|row| row.exchange.ns.p50),
+            [row, first].map(|row| row.exchange.deciding().ns),
             intervals.map(|(row, first)| [row, first].map(|found| found.interval_ns)),
         )
     }
@@ -307,19 +307,21 @@ pub(crate) fn rank(
             row.comparable = resolved(row, found, harness);
         }
         sort_by(&mut members, |a, b| {
-            a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50).then(a.case.cmp(&b.case))
+            a.exchange.deciding().ns.total_cmp(&b.exchange.deciding().ns).then(a.case.cmp(&b.case))
         });
         let ties: Vec<Vec<bool>> =
             members.iter().map(|row| members.iter().map(|other| tie(row, other)).collect()).collect();
         let places = places(&ties);
         let names: Vec<String> = members.iter().map(|row| row.case.row()).collect();
         let ratios: Vec<Ratio> = members.iter().map(|row| Ratio::of(row, &members[0])).collect();
+        let is_first_known = members[0].comparable.is_some();
         for (at, row) in members.iter_mut().enumerate() {
             row.group.clone_from(&group.name);
-            row.rank = places[at];
+            let is_compared = row.comparable.is_some() && is_first_known;
+            row.rank = Some(places[at]).filter(|_| is_compared || names.len() == 1);
             let others = (0..names.len()).filter(|other| *other != at && ties[at][*other]);
             row.tied_with = others.map(|other| names[other].clone()).collect();
-            row.vs_first = Some(ratios[at]).filter(|_| at > 0);
+            row.vs_first = Some(ratios[at]).filter(|_| at > 0 && is_compared);
         }
         groups.push(group);
         rows.extend(members);
@@ -351,16 +353,16 @@ pub(crate) fn resolved(
     found: Option<ComparableInterval>,
     harness: &Harness,
 ) -> Option<ComparableInterval> {
-    let ns = row.exchange.ns;
-    let resolution = resolution_ns(row, harness) / ns.p50.max(crate::comparable::LEAST_NS);
-    found.map(|found| found.resolved(resolution.min(1.0), ns.min))
+    let resolution =
+        resolution_ns(row, harness) / row.exchange.deciding().ns.max(crate::comparable::LEAST_NS);
+    found.map(|found| found.resolved(resolution.min(1.0), row.exchange.ns.min))
 }
 
 /// Returns the resolution of medians in nanoseconds: the larger of 0.1 % (the width of a histogram bucket) and a step of
 /// the clock divided by the round trips of a sample.
 pub(crate) fn resolution_ns(row: &Row, harness: &Harness) -> f64 {
     let step_ns = harness.clock_step_ns / f64::from(row.exchange.per_sample.max(1));
-    (row.exchange.ns.p50 / 1000.0).max(step_ns)
+    (row.exchange.deciding().ns / 1000.0).max(step_ns)
 }
 
 #[cfg(test)]
@@ -379,7 +381,9 @@ mod tests {
 
     fn ranked(mut rows: Vec<Row>) -> Vec<(String, usize, String)> {
         rank(&mut rows, &Harness::default(), by_median);
-        rows.into_iter().map(|row| (row.case.mechanism, row.rank, row.tied_with.join(" "))).collect()
+        rows.into_iter()
+            .map(|row| (row.case.mechanism, row.rank.unwrap_or_default(), row.tied_with.join(" ")))
+            .collect()
     }
 
     fn expect(rows: Vec<Row>, expected: &[(&str, usize, &str)]) {
@@ -447,8 +451,8 @@ mod tests {
             assert!(rows.is_sorted_by_key(|row| row.exchange.ns.p50), "ordered by the printed figure");
             let first = rows[0].clone();
             for row in &rows[1..] {
-                let ratio = row.vs_first.unwrap();
-                let Some([low, high]) = ratio.interval else { continue };
+                let Some(ratio) = row.vs_first else { continue };
+                let [low, high] = ratio.interval.unwrap();
                 let printed = printed_ns(row.exchange.ns.p50) / printed_ns(first.exchange.ns.p50);
                 assert!(low <= printed && printed <= high, "{printed} outside {low}-{high}");
                 assert!(low <= ratio.times && ratio.times <= high);
@@ -461,18 +465,27 @@ mod tests {
                 for other in rows.iter().filter(|other| other.case != one.case) {
                     let ties = one.tied_with.contains(&other.case.row());
                     assert_eq!(ties, other.tied_with.contains(&one.case.row()));
-                    assert!(ties || one.rank != other.rank, "{} and {}", one.case.row(), other.case.row());
+                    assert!(
+                        ties || one.rank.is_none() || one.rank != other.rank,
+                        "{} and {}",
+                        one.case.row(),
+                        other.case.row()
+                    );
                 }
             }
         }
     }
 
     #[test]
-    fn row_without_interval_is_ranked_and_ties_with_no_row() {
+    fn row_without_interval_has_no_place_ratio_or_tie() {
         let mut lone = at("b", 105.0, 106.0);
         lone.exchange.ns.median_ci95 = None;
         let rows = vec![at("a", 100.0, 110.0), lone, at("c", 104.0, 112.0)];
-        expect(rows, &[("a", 1, "c/block"), ("b", 2, ""), ("c", 3, "a/block")]);
+        expect(rows, &[("a", 1, "c/block"), ("b", 0, ""), ("c", 3, "a/block")]);
+        let mut few = vec![at("a", 100.0, 110.0), at("b", 200.0, 210.0)];
+        few.iter_mut().for_each(|row| row.exchange.ns.median_ci95 = None);
+        rank(&mut few, &Harness::default(), by_median);
+        assert!(few.iter().all(|row| row.rank.is_none() && row.vs_first.is_none()), "{few:?}");
     }
 
     #[test]
@@ -501,7 +514,7 @@ mod tests {
                 "other-core/spinning/floor-128B",
             ]
         );
-        assert!(rows.iter().all(|row| row.rank == 1));
+        assert!(rows.iter().all(|row| row.rank == Some(1)));
         assert_eq!(groups[3].title, "128B messages on CPUs 0 and 3, blocking");
     }
 
@@ -577,7 +590,7 @@ mod tests {
         let names: Vec<_> =
             groups.iter().map(|group| group.name.trim_start_matches("other-core/sleeping/")).collect();
         assert_eq!(names, ["128B", "128B/every-1500ns", "128B/every-100us"]);
-        assert!(rows.iter().all(|row| row.rank == 1 && row.tied_with.is_empty()));
+        assert!(rows.iter().all(|row| row.rank == Some(1) && row.tied_with.is_empty()));
         assert!(groups[2].title.ends_with("blocking, one message every 100 us"), "{}", groups[2].title);
     }
 }

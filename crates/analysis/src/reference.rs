@@ -6,7 +6,7 @@ use crate::{
     checks::on_two_processors,
     count::{count_of, system_calls},
     sound::SoundCase,
-    trials::{MeasuredTrial, Trials},
+    trials::Trials,
 };
 use furlong_model::{Case, Family, Placement, WaitKind};
 use furlong_stats::{bootstrap_interval, median, sort_by, tidy};
@@ -147,8 +147,9 @@ impl<'a> References<'a> {
             AwaitedEvent::TwoCores => (on_two_processors(case.placement), switches.voluntary),
         };
         let is_one = has_twin && is_there && switches >= FEWEST_SWITCHES;
-        let medians =
-            |case: &Case| self.trials.measured(case).filter_map(MeasuredTrial::median_ns).collect::<Vec<_>>();
+        let medians = |case: &Case| {
+            self.trials.measured(case).filter_map(|trial| trial.deciding_ns(case)).collect::<Vec<_>>()
+        };
         (is_one && calls_are_alike(self.run, case, &twin)).then(|| Reference {
             case,
             switches,

@@ -29,13 +29,14 @@ pub struct Row {
     pub family: Option<Family>,
     /// Name of its group in the ranking.
     pub group: String,
-    /// Place in the group by `p50`, from 1. Benchmarks share a place if all of them tie with each other.
-    pub rank: usize,
+    /// Place in the group by the time that decides, from 1. Benchmarks share a place if all of them tie with each other. `None` if
+    /// fewer than three trials leave it open.
+    pub rank: Option<usize>,
     /// Benchmarks of the group that tie with it: the interval of their ratio contains 1.
     pub tied_with: Vec<String>,
     /// Interval for comparisons; `None` for fewer than three trials.
     pub comparable: Option<ComparableInterval>,
-    /// Ratio of its median to that of the first in its group; `None` for the first.
+    /// Ratio of its time to that of the first in its group; `None` for the first, and if fewer than three trials leave it open.
     pub vs_first: Option<Ratio>,
     /// Number of measured trials.
     pub trials: usize,
@@ -189,16 +190,18 @@ impl SoundCase<'_> {
     pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
         let cpu_ci95 = self.interval(header, &Cpu::per_trial(self.case, &self.trials));
         let environment = EnvironmentFigures::of(self.case, self.numbers(), &self.trials);
-        let SoundCase { case, family, trials, times, median_ci95, reached, failed_trials, .. } = self;
+        let SoundCase { case, family, trials, times, median_ci95, deciding, reached, failed_trials, .. } =
+            self;
         let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         exchange.ns.median_ci95 = median_ci95;
+        exchange.stream = case.is_decided_by_throughput().then_some(deciding);
         exchange.cpu_ns.ci95 = cpu_ci95;
         let row = Row {
             case: case.clone(),
             status: RowStatus::Measured,
             family,
             group: String::new(),
-            rank: 0,
+            rank: None,
             tied_with: Vec::new(),
             comparable: None,
             vs_first: None,
@@ -267,6 +270,12 @@ impl Row {
         self.exchange.cpu_ns.all()
     }
 
+    /// Returns the mean time of an exchange in nanoseconds, if it decides or if quotas or neighbours change it.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let stream_ns = self.exchange.stream.map(|stream| stream.ns);
+        stream_ns.or_else(|| Some(self.environment.as_ref()?.mean_ns))
+    }
+
     /// Returns the average number of CPUs that the two roles keep busy.
     pub fn processors_busy(&self) -> f64 {
         self.cpu_ns() * self.exchange.per_second / 1e9
@@ -284,7 +293,7 @@ impl Row {
 
     /// Whether the intervals of both are known and do not overlap, which makes one of them faster.
     pub fn differs_from(&self, other: &Row) -> bool {
-        are_apart(self.exchange.ns.median_ci95, other.exchange.ns.median_ci95)
+        are_apart(self.exchange.deciding().ci95, other.exchange.deciding().ci95)
     }
 }
 
@@ -378,7 +387,7 @@ mod tests {
         assert!((times.p50 - 5000.0).abs() < 5.0, "{times:?}");
         let [low, high] = times.median_ci95.unwrap();
         assert!((low - 4900.0).abs() < 5.0 && (high - 5200.0).abs() < 5.0);
-        assert!((times.uncertainty().unwrap() - 0.04).abs() < 0.002);
+        assert!((row.exchange.deciding().uncertainty().unwrap() - 0.04).abs() < 0.002);
         assert!([times.p50, times.p90, times.p99, times.p999, times.max].is_sorted());
         assert!(row.verified && row.trials == 3);
     }

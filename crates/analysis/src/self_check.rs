@@ -227,14 +227,14 @@ impl<'a> Copies<'a> {
 
     fn comparison(&self) -> Comparison {
         let [first, second] = &self.rows;
-        let ratio = first.exchange.ns.p50 / second.exchange.ns.p50;
+        let ratio = first.exchange.deciding().ns / second.exchange.deciding().ns;
         Comparison {
             tie: tie(first, second),
             ratio: ratio.max(1.0 / ratio),
             medians_ns: self
                 .trials
                 .each_ref()
-                .map(|copy| copy.measured().filter_map(MeasuredTrial::median_ns).collect()),
+                .map(|copy| copy.measured().filter_map(|trial| trial.deciding_ns(self.case)).collect()),
         }
     }
 }

@@ -7,13 +7,14 @@ use crate::{
     checks::{check_trial, is_above_the_clock},
     consistent::keeps_its_cpus_busy_at_most,
     declared::calls_as_declared,
+    exchange::{MedianTime, deciding_ns},
     law::{Breach, Law},
     noise::{core_to_core_times, lost_share, probed_share},
     saturation::{Evidence, Saturation},
     trials::{CaseTrials, MeasuredTrial},
 };
 use furlong_model::{Case, Family, Measurement, RunHeader, Unit};
-use furlong_stats::{Distribution, median, median_interval, tidy, uncertainty};
+use furlong_stats::{Distribution, median, median_interval, tidy};
 
 /// Case whose trials are all valid.
 pub(crate) struct SoundCase<'a> {
@@ -29,6 +30,8 @@ pub(crate) struct SoundCase<'a> {
     pub p50_ns: f64,
     /// Interval of the median; `None` for fewer than three trials.
     pub median_ci95: Option<[f64; 2]>,
+    /// Time by which benchmarks are compared.
+    pub deciding: MedianTime,
     /// With several receivers, the time until the first of them had a message.
     pub reached: Option<ReachMedians>,
     /// Number of failed trials.
@@ -98,12 +101,19 @@ impl<'a> SoundCase<'a> {
         let p50_ns = median(&medians).ok_or_else(no_trial)?;
         let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
         let median_ci95 = interval(header, &numbers, &medians);
+        let deciding = trials.iter().zip(&times).map(|(trial, times)| deciding_ns(case, trial.record, times));
+        let deciding: Vec<f64> = deciding.collect();
+        let deciding = MedianTime {
+            ns: tidy(median(&deciding).ok_or_else(no_trial)?),
+            ci95: interval(header, &numbers, &deciding),
+        };
         let trials: Vec<_> = trials.iter().map(|trial| trial.record).collect();
         let sound = SoundCase {
             case,
             family,
             p50_ns: tidy(p50_ns),
             median_ci95,
+            deciding,
             reached: ReachMedians::of(&trials, &times)?,
             times,
             trials,
@@ -132,11 +142,6 @@ impl<'a> SoundCase<'a> {
     /// Returns the numbers of the measured trials.
     pub(crate) fn numbers(&self) -> &[u32] {
         &self.numbers
-    }
-
-    /// Returns the distance of the farther end of the interval from the median, as a share of it: 0.05 is ±5 %.
-    pub(crate) fn uncertainty(&self) -> Option<f64> {
-        self.median_ci95.map(|ends| uncertainty(self.p50_ns, ends))
     }
 }
 

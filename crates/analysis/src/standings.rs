@@ -1,8 +1,8 @@
 //! Leading benchmarks during a run. It contains no results that need the whole run (ties, noise, void benchmarks).
 
-use crate::{Group, PayloadKind, TrialTimes};
-use furlong_model::{Case, Family, Outcome, Trial};
-use furlong_stats::{SortedMap, median, median_interval, sort_by, uncertainty};
+use crate::{Group, PayloadKind, exchange::deciding_ns};
+use furlong_model::{Case, Family, Trial};
+use furlong_stats::{Distribution, SortedMap, median, median_interval, sort_by, uncertainty};
 
 /// Medians of the trials so far, by group and benchmark.
 #[derive(Debug, Clone, Default)]
@@ -35,11 +35,16 @@ pub struct Leader {
 impl Standings {
     /// Adds a measured trial with a recorded start. It ignores own programs and the loop without a mechanism.
     pub fn add(&mut self, trial: &Trial) {
-        let Some(times) = TrialTimes::of(trial) else { return };
-        let loses = matches!(&trial.outcome, Outcome::Measured(measured) if measured.lost.is_some());
+        let Some(measured) = trial.outcome.measurement().filter(|_| trial.at_ns.is_some()) else { return };
+        let Ok(times) = Distribution::decode(&measured.histogram) else { return };
+        let loses = measured.lost.is_some();
         let group = Group::of(&trial.case, trial.family).if_losing(loses);
         if group.carries != PayloadKind::Nothing && trial.family != Some(Family::Programs) {
-            self.groups.or_default(group).or_default(trial.case.clone()).push(times.p50_ns);
+            self.groups.or_default(group).or_default(trial.case.clone()).push(deciding_ns(
+                &trial.case,
+                measured,
+                &times,
+            ));
         }
     }
 

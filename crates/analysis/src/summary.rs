@@ -66,7 +66,7 @@ impl Summary {
             comparables(rows, &rows.iter().map(measured).collect::<Vec<_>>())
         });
         compare_with_one(&mut rows);
-        let intervals = rows.iter().map(|row| (&row.case, row.exchange.ns.uncertainty()));
+        let intervals = rows.iter().map(|row| (&row.case, row.exchange.deciding().uncertainty()));
         let noise = Verdict::of(run, trials, intervals);
         let mut findings = findings::draw(&noise, &groups, &rows);
         findings.extend(Regimes::of(run, trials, &groups, &rows).map(Finding::TwoLevels));
@@ -115,7 +115,9 @@ fn compare_with_one(rows: &mut [Row]) {
 mod tests {
     use super::*;
     use crate::{DecodedRun, Law, SkippedStatus, fixture};
-    use furlong_model::{CountMethod, Failure, Fault, Outcome, Phase, Placement, Record, Trial, Wait};
+    use furlong_model::{
+        CountMethod, Failure, Fault, Outcome, Pattern, Phase, Placement, Record, Trial, Wait,
+    };
     use std::collections::BTreeMap;
 
     /// Returns the summary of the fixture's run after `change` to each of its trials.
@@ -235,6 +237,33 @@ mod tests {
         });
         assert_eq!(reasons(&summary, "tcp/block"), ["refused x5: too large", "refused x5: too large"]);
         assert_eq!(summary.skipped.last().map(|entry| entry.remedy.as_str()), Some("send less"));
+    }
+
+    #[test]
+    fn streams_are_ordered_by_their_throughput() {
+        let summary = changed(|trial| {
+            trial.case = trial.case.clone().with_pattern(Pattern::OneWay);
+            let (true, Outcome::Measured(measured)) = (is_tcp(trial), &mut trial.outcome) else { return };
+            // Most windows are short, and pauses take the same time in total.
+            let pause_ns = (measured.elapsed_ns - 1_800 * 1_000) / 200;
+            let times = [1_000; 1_800].into_iter().chain([pause_ns; 200]);
+            measured.histogram = fixture::encode(times);
+        });
+        let is_paused = |row: &Row| row.case.row() == "tcp/block";
+        let groups = summary.groups.iter().map(|group| summary.rows_of(group).collect::<Vec<_>>());
+        let groups: Vec<_> =
+            groups.filter(|rows| rows.len() > 1 && rows.iter().any(|row| is_paused(row))).collect();
+        assert!(!groups.is_empty());
+        for rows in groups {
+            assert!(
+                !is_paused(rows[0]) && rows.iter().all(|row| is_paused(row) || row.exchange.ns.p50 > 1_010.0)
+            );
+            for pair in rows.windows(2) {
+                let [first, rate, next_rate] = [rows[0], pair[0], pair[1]].map(|row| row.exchange.per_second);
+                let times = pair[1].vs_first.unwrap().times;
+                assert!(rate >= next_rate && (times * next_rate / first - 1.0).abs() < 1e-6);
+            }
+        }
     }
 
     #[test]

@@ -87,6 +87,15 @@ pub fn format_ratio(ratio: f64) -> String {
     format!("{ratio:.*}", ratio_decimals(ratio))
 }
 
+/// Formats an interval of ratios. Its upper end is open if the lower end of the divisor is 0.
+pub fn ratios_between([low, high]: [f64; 2]) -> String {
+    const OPEN: f64 = 1e6;
+    match high < OPEN {
+        true => [low, high].map(format_ratio).join("-"),
+        false => format!(">{}", format_ratio(low)),
+    }
+}
+
 fn ratio_decimals(ratio: f64) -> usize {
     match ratio.abs() {
         v if v != 1.0 && (0.99..1.01).contains(&v) => 3,
@@ -119,6 +128,11 @@ mod tests {
         assert_eq!(listed(&names, 3), "a, b, c");
         assert_eq!(listed(&names, 1), "a and 2 more");
         assert_eq!(listed(&[], 1), "");
+    }
+
+    #[test]
+    fn interval_of_a_ratio_to_nothing_is_open() {
+        assert_eq!([[0.14, 1e9], [0.5, 12.0]].map(ratios_between), [">0.14", "0.50-12.0"]);
     }
 
     #[test]

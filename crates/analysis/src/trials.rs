@@ -1,5 +1,6 @@
 //! Trials of a run by case. Each trial is decoded once.
 
+use crate::exchange::deciding_ns;
 use furlong_model::{Case, Measurement, Trial};
 use furlong_stats::{Distribution, HistogramError, SortedMap};
 
@@ -30,9 +31,9 @@ impl<'a> MeasuredTrial<'a> {
         MeasuredTrial { number, position, record, times: Distribution::decode(&record.histogram) }
     }
 
-    /// Returns its median in nanoseconds; `None` if its times cannot be decoded.
-    pub(crate) fn median_ns(&self) -> Option<f64> {
-        self.times.as_ref().map(Distribution::median_ns).ok()
+    /// Returns its time by which benchmarks are compared, in nanoseconds; `None` if its times cannot be decoded.
+    pub(crate) fn deciding_ns(&self, case: &Case) -> Option<f64> {
+        self.times.as_ref().map(|times| deciding_ns(case, self.record, times)).ok()
     }
 }
 

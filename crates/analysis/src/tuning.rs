@@ -99,7 +99,7 @@ impl TuningResult {
                 row: plain.case.row(),
                 title: title.map(|group| group.title.clone()).unwrap_or_default(),
                 case: plain.case.clone(),
-                ns: plain.exchange.ns.p50,
+                ns: plain.exchange.deciding().ns,
                 cpu_ns: plain.exchange.cpu_ns.all(),
                 trials: plain.trials,
                 needed_trials,
@@ -136,7 +136,7 @@ impl TunedCondition {
         };
         let is_placebo = is_inherited(condition, inherited);
         let permanent = if is_placebo { String::new() } else { condition.permanent() };
-        let (ns, cpu_ns) = (row.exchange.ns.p50, row.exchange.cpu_ns.all());
+        let (ns, cpu_ns) = (row.exchange.deciding().ns, row.exchange.cpu_ns.all());
         Some(TunedCondition {
             condition: condition.to_string(),
             is_placebo,

@@ -340,7 +340,7 @@ impl<W: Work> Trials<'_, W> {
         let trial = Trial { at_ns: Some(at_ns), ..trial_of(&context.work, number, outcome) };
         match trial.outcome.measurement() {
             Some(measurement) if self.run.plan.precision.is_some() => {
-                self.medians_ns[index].extend(W::median_ns(measurement));
+                self.medians_ns[index].extend(context.work.deciding_ns(measurement));
             }
             Some(_) => {}
             None => self.cases[index] = None,

@@ -3,11 +3,12 @@
 use crate::arguments::{CaseOptions, PatternOptions};
 use crate::nearest::nearest;
 use fast_glob::glob_match;
-use furlong_bench::MechanismEntry;
+use furlong_bench::{MechanismEntry, role_boundary};
 use furlong_console::exit::Usage;
 use furlong_model::{
-    Access, Arrival, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern, Placement,
-    RequestedCondition, RequestedConditions, SizeMix, Sizes, Start, Wait, WaitKind, is_one, row_name,
+    Access, Arrival, Boundary, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern,
+    Placement, RequestedCondition, RequestedConditions, SizeMix, Sizes, Start, Unavailable, Wait, WaitKind,
+    is_one, row_name,
 };
 use furlong_stats::distinct;
 
@@ -345,6 +346,19 @@ fn places<'a>(capabilities: &Capabilities, places: &'a [Placement]) -> &'a [Plac
 pub fn add(cases: &mut Vec<Case>, case: Case) {
     if !cases.contains(&case) {
         cases.push(case);
+    }
+}
+
+/// Returns why a boundary is not possible here, with the remedy.
+///
+/// # Errors
+/// Returns a usage error if its seccomp profile is invalid.
+pub fn refused_boundary(boundary: &Boundary) -> Result<Option<String>, Usage> {
+    let refusal = role_boundary::impossible(boundary);
+    let refusal = refusal.map(|Unavailable { reason, remedy }| format!("{reason}; {remedy}"));
+    match (boundary, refusal) {
+        (Boundary::Seccomp(_), Some(reason)) => Err(Usage(reason)),
+        (_, refusal) => Ok(refusal),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::Contradiction;
 use crate::figure::{Figure, holes};
 use crate::page::{Page, Table, name};
+use crate::ranking::deciding;
 
 /// Headings of the parts of a brief table, and the words of the titles of the full tables.
 const PARTS: [(&str, &[&str]); 4] = [
@@ -71,7 +72,7 @@ fn check_table(
             let is_same = |(full, other): &(&Table, &Vec<String>)| {
                 is_titled(&full.title, &table.heads[0], &table.heads[*at], words)
                     && is_named(&row[0], name(&other[1]), shared)
-                    && full.cell(other, "p50") == Some(&row[*at])
+                    && full.cell(other, deciding(full)) == Some(&row[*at])
                     && same("vs first", full, other, "vs first")
                     && same("CPU", full, other, "CPU/trip")
             };

@@ -106,19 +106,25 @@ fn processors(row: &Value, run: &Value, breaks: &mut impl FnMut(bool, &'static s
     }
 }
 
-/// Checks that rows with the same place tie with each other, and that the order follows the median.
+/// Checks that rows with the same place tie with each other, and that the order follows the median, or the rate of a stream.
 fn places(row: &Value, rows: &[&Value], breaks: &mut impl FnMut(bool, &'static str)) {
     let name = |row: &Value| {
         format!("{}/{}", row["mechanism"].as_str().unwrap_or(""), row["wait"].as_str().unwrap_or(""))
     };
     let group = rows.iter().filter(|other| other["group"] == row["group"]);
-    let p50 = |row: &Value| exchange(row, "*_ns")["p50"].as_f64();
-    for other in group.filter(|other| !std::ptr::eq(**other, row)) {
+    let is_stream = row["pattern"] == "one-way" && row.get("arrival").is_none();
+    let time = |row: &Value| match is_stream {
+        true => exchange(row, "*s_per_second").as_f64().map(|rate| 1e9 / rate),
+        false => exchange(row, "*_ns")["p50"].as_f64(),
+    };
+    for other in
+        group.filter(|other| !std::ptr::eq(**other, row) && row["rank"].is_u64() && other["rank"].is_u64())
+    {
         let ties = list(&row["tied_with"])
             .any(|tied| tied.as_str().is_some_and(|tied| tied.starts_with(&name(other))));
         breaks(other["rank"] == row["rank"] && !ties, "rows of a place tie with each other");
         let is_before = row["rank"].as_u64() < other["rank"].as_u64();
-        breaks(is_before && p50(row) > p50(other), "order follows the figure");
+        breaks(is_before && time(row) > time(other), "order follows the figure");
     }
     let interval: Vec<_> = list(&row["vs_first"]["interval"]).filter_map(Value::as_f64).collect();
     if let (&[low, high], Some(times)) = (&interval[..], row["vs_first"]["times"].as_f64()) {

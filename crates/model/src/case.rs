@@ -267,6 +267,11 @@ impl Case {
         }
     }
 
+    /// Returns whether messages follow each other one way as fast as they are received, so that throughput decides.
+    pub fn is_decided_by_throughput(&self) -> bool {
+        self.pattern().is_stream() && self.arrival.is_closed_loop()
+    }
+
     /// Returns the mean bytes of a message; for a request, of a response.
     pub fn mean_bytes(&self) -> f64 {
         self.conditions.size_mix().map_or(self.size_bytes as f64, SizeMix::mean_bytes)

@@ -151,7 +151,7 @@ fn share_line(lines: Vec<BenchmarkLine>) -> Vec<BenchmarkLine> {
         .collect();
     let is_close = |(row, fastest): (&Option<&Row>, &Option<&Row>)| {
         row.zip(*fastest).map_or(row.is_none() && fastest.is_none(), |(row, fastest)| {
-            row.exchange.ns.p50 <= ALIKE * fastest.exchange.ns.p50
+            row.exchange.deciding().ns <= ALIKE * fastest.exchange.deciding().ns
                 || fastest.tied_with.contains(&row.case.row())
         })
     };
@@ -172,7 +172,7 @@ fn share_line(lines: Vec<BenchmarkLine>) -> Vec<BenchmarkLine> {
 }
 
 fn fastest_of<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
-    rows.min_by(|a, b| a.exchange.ns.p50.total_cmp(&b.exchange.ns.p50))
+    rows.min_by(|a, b| a.exchange.deciding().ns.total_cmp(&b.exchange.deciding().ns))
 }
 
 impl Part<'_> {
@@ -205,7 +205,7 @@ fn table(subject: &str, parts: &[Part]) -> Table {
         let mut cells = vec![line.name.clone()];
         for (row, is_marked) in line.rows.iter().zip(&marked) {
             let cell = |text: fn(&Row) -> String| row.map_or_else(String::new, text);
-            cells.push(cell(|row| format_ns(row.exchange.ns.p50)));
+            cells.push(cell(|row| format_ns(row.exchange.deciding().ns)));
             cells.extend(is_marked.then(|| cell(marks)));
             cells.extend([
                 cell(precision),
@@ -227,8 +227,8 @@ fn table(subject: &str, parts: &[Part]) -> Table {
 
 /// Formats the half-width of the interval of the median, the wider side, relative to the median.
 fn precision(row: &Row) -> String {
-    let p50 = row.exchange.ns.p50;
-    let Some([low, high]) = row.exchange.ns.median_ci95 else { return "?".to_owned() };
+    let p50 = row.exchange.deciding().ns;
+    let Some([low, high]) = row.exchange.deciding().ci95 else { return "?".to_owned() };
     let percent = 100.0 * ((high - p50) / p50).max((p50 - low) / p50);
     match percent {
         percent if percent < 0.95 => "<1 %".to_owned(),
@@ -254,7 +254,8 @@ fn in_line(subject: &str, parts: &[Part]) -> String {
     let places = plain(&places.join(" / "));
     let part = |part: &Part| {
         let named = |line: &BenchmarkLine| {
-            let times: Vec<_> = line.rows.iter().map(|row| row.map(|row| row.exchange.ns.p50)).collect();
+            let times: Vec<_> =
+                line.rows.iter().map(|row| row.map(|row| row.exchange.deciding().ns)).collect();
             let times =
                 one_unit(times.iter().map(|ns| ns.map_or_else(|| "–".to_owned(), format_ns)).collect());
             let marks: String = line.rows.iter().flatten().map(|row| marks(row)).collect();

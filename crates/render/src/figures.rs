@@ -7,7 +7,9 @@ use super::counting::counted;
 use super::document::Block;
 use super::marks::{has_no_interval, has_percentiles, is_batched, is_round_trip, is_whole_run, marked_name};
 use super::words::{IN_RUN, count, in_run};
-use furlong_analysis::text::{decimals, format_count, format_digits, format_ratio, times_between};
+use furlong_analysis::text::{
+    decimals, format_count, format_digits, format_ratio, ratios_between, times_between,
+};
 use furlong_analysis::{AgainstOne, BatchFigures, PayloadKind, ReachMedians, Row, Shares, Summary, Unit};
 use furlong_model::format_ns;
 use furlong_stats::{coverage, sort_by_key, trials_of_comparison};
@@ -149,6 +151,8 @@ const GB_PER_SECOND: &str = "GB/s";
 const DEPTH: &str = "depth: minimum number of messages in flight before the sender waits for the receiver. With a \
                      depth of 1, both sides take turns.";
 
+const MEAN: &str = "mean: elapsed time per message or round trip, the median over trials.";
+
 const TO_ALL: &str = "Each message goes to every receiver, over separate links or one broadcast link. p50, p99 and so \
                       on: time until the last receiver has it; first: until the first receiver has it. One message is \
                       in flight.";
@@ -172,10 +176,10 @@ const OTHERS: &str = "others: rate of all other receivers while one receiver sle
                       It is measured in a separate part of the trial; in all other parts, no receiver is put to sleep.";
 
 /// All figures.
-pub(crate) static FIGURES: [Figure; 38] = [
+pub(crate) static FIGURES: [Figure; 39] = [
     figure("#", place)
         .keys(&[
-            Key::One(7, "rank", Cell::RowWhole(|row| Some(row.rank as u64))),
+            Key::One(7, "rank", Cell::RowWhole(|row| row.rank.map(|rank| rank as u64))),
             Key::One(8, "tied_with", Cell::RowText(|row| row.tied_with.join(" "))),
         ])
         .notes(&[Note::Made(10, tied)]),
@@ -204,7 +208,11 @@ pub(crate) static FIGURES: [Figure; 38] = [
         .when(is_fan_out)
         .keys(&[Key::One(60, "half_p50_ns", Cell::FigureIfAny(|row| Some(row.reached?.median_ns)))])
         .notes(&[Note::WithColumn(2, "half: until half of the receivers have it.")]),
+    figure("mean", |entry| entry.row.mean_ns().map_or_else(String::new, format_ns))
+        .when(|row| row.mean_ns().is_some())
+        .notes(&[Note::WithColumn(1, MEAN)]),
     figure("p50", |entry| format_ns(entry.row.exchange.ns.p50))
+        .when(|row| row.exchange.stream.is_none())
         .keys(&[
             Key::One(
                 14,
@@ -231,21 +239,15 @@ pub(crate) static FIGURES: [Figure; 38] = [
                 series: |row| quantiles(row, Unit::Link),
             },
         ]),
-    figure(INTERVAL, |entry| entry.row.exchange.ns.median_ci95.map_or_else(|| "?".to_owned(), times_between))
-        .expendable(2)
-        .keys(&[
-            Key::One(
-                22,
-                "median_ci95_low_ns",
-                Cell::FigureIfAny(|row| Some(row.exchange.ns.median_ci95?[0])),
-            ),
-            Key::One(
-                23,
-                "median_ci95_high_ns",
-                Cell::FigureIfAny(|row| Some(row.exchange.ns.median_ci95?[1])),
-            ),
-        ])
-        .notes(&[Note::Made(0, intervals)]),
+    figure(INTERVAL, |entry| {
+        entry.row.exchange.deciding().ci95.map_or_else(|| "?".to_owned(), times_between)
+    })
+    .expendable(2)
+    .keys(&[
+        Key::One(22, "median_ci95_low_ns", Cell::FigureIfAny(|row| Some(row.exchange.ns.median_ci95?[0]))),
+        Key::One(23, "median_ci95_high_ns", Cell::FigureIfAny(|row| Some(row.exchange.ns.median_ci95?[1]))),
+    ])
+    .notes(&[Note::Made(0, intervals)]),
     figure(TRIALS, |entry| entry.row.trials.to_string()).expendable(3).keys(&[
         Key::One(
             12,
@@ -432,7 +434,7 @@ pub(crate) static FIGURES: [Figure; 38] = [
 
 fn place(entry: &Entry) -> String {
     let tie = if entry.shares_place { "=" } else { "" };
-    format!("{tie}{}", entry.row.rank)
+    entry.row.rank.map_or_else(|| "?".to_owned(), |rank| format!("{tie}{rank}"))
 }
 
 /// Returns whether the samples suffice for the highest percentile.
@@ -581,24 +583,25 @@ fn intervals(summary: &Summary) -> Vec<Block> {
     let across = summary.run.across;
     let mut meanings: Vec<(String, String)> = Vec::new();
     for groups in summary.groups.chunk_by(|a, b| a.carries == b.carries) {
-        let rows = groups.iter().flat_map(|group| summary.rows_of(group));
-        let (head, Some(fewest)) = interval_head(rows, across) else { continue };
+        let rows: Vec<&Row> = groups.iter().flat_map(|group| summary.rows_of(group)).collect();
+        let (head, Some(fewest)) = interval_head(rows.iter().copied(), across) else { continue };
+        let figure = if rows.iter().any(|row| row.exchange.stream.is_none()) { "p50" } else { "the mean" };
         if groups[0].carries == PayloadKind::Nothing || meanings.iter().any(|(known, _)| *known == head) {
             continue;
         }
         let meaning = if across > 1 {
             format!(
-                "{head}: interval of p50 over {across} repetitions, some time apart, from the lowest to the highest end of \
+                "{head}: interval of {figure} over {across} repetitions, some time apart, from the lowest to the highest end of \
                  their intervals."
             )
         } else if fewest < FULL_COVERAGE {
             let trials = count(fewest, "trial");
             format!(
-                "{head}: interval of p50 in this run; {trials} cannot cover more than that, and {FULL_COVERAGE} cover 95 %."
+                "{head}: interval of {figure} in this run; {trials} cannot cover more than that, and {FULL_COVERAGE} cover 95 %."
             )
         } else {
             format!(
-                "{head}: interval of p50 in this run; p50 of another run can be outside it (--across 3 shows how far)."
+                "{head}: interval of {figure} in this run; {figure} of another run can be outside it (--across 3 shows how far)."
             )
         };
         meanings.push((head, meaning));
@@ -657,7 +660,9 @@ fn tied(summary: &Summary) -> Vec<Block> {
     let shares_place = |row: &Row| {
         rows.iter().filter(|other| other.group == row.group && other.rank == row.rank).count() > 1
     };
-    let has_tie = |row: &Row| row.vs_first.is_some_and(|ratio| ratio.is_tie()) || shares_place(row);
+    let has_tie = |row: &Row| {
+        row.vs_first.is_some_and(|ratio| ratio.is_tie()) || row.rank.is_some() && shares_place(row)
+    };
     footnote(rows.iter().any(has_tie).then(|| {
         "= no two benchmarks with the same number differ significantly; ~ not significantly slower than the first."
             .to_owned()
@@ -712,9 +717,10 @@ fn ratio_intervals(summary: &Summary) -> Vec<Block> {
     vec![Block::Legend(vec!["from-to".to_owned()], None, vec![text])]
 }
 
-/// Formats the ratio to the first row; `~` for a tie.
+/// Formats the ratio to the first row; `~` for a tie, and `?` if too few trials leave it open.
 pub(crate) fn ratio(row: &Row) -> String {
     match row.vs_first {
+        None if row.rank.is_none() => "?".to_owned(),
         None => "1.00x".to_owned(),
         Some(ratio) if ratio.is_tie() => "~".to_owned(),
         Some(ratio) => format_ratio(ratio.times) + "x",
@@ -724,5 +730,5 @@ pub(crate) fn ratio(row: &Row) -> String {
 /// Formats the interval of that ratio.
 fn ratio_between(entry: &Entry) -> String {
     let interval = entry.row.vs_first.and_then(|ratio| ratio.interval);
-    interval.map_or_else(String::new, |ends| ends.map(format_ratio).join("-"))
+    interval.map_or_else(String::new, ratios_between)
 }

@@ -3,12 +3,13 @@
 use super::growth::growth;
 use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
-use furlong_analysis::text::{decimals, listed, plain};
+use furlong_analysis::text::{decimals, listed, plain, ratios_between};
 use furlong_analysis::{
-    BatchFigures, BatchKnee, BatchedRow, ConditionCost, ConditionEffect, Finding, InBoth, MeanRow, NamedRow,
-    QuotaFigures, Regimes, Summary, WaitingProgram,
+    BatchFigures, BatchKnee, BatchedRow, ConditionCost, ConditionEffect, FasterRow, Finding, InBoth,
+    NamedRow, QuotaFigures, Regimes, Summary, WaitingProgram,
 };
 use furlong_model::{Placement, WaitKind, format_ns};
+use furlong_stats::{FEWEST_TRIALS, coverage};
 use std::ops::RangeInclusive;
 
 /// Own programs that are named one by one.
@@ -199,9 +200,12 @@ fn waits(programs: &[WaitingProgram]) -> String {
 fn condition_cost(cost: &ConditionCost) -> String {
     let with_ns = cost.with.mean_ns;
     let mut text = format!("{} takes {}", plain(&cost.with.row), format_ns(with_ns));
-    if let Some(MeanRow { row, mean_ns }) = &cost.without {
-        let (times, time) = (factor(with_ns / mean_ns), format_ns(*mean_ns));
-        text += &format!(", {times} times as long as {} ({time})", plain(row));
+    if let Some(faster) = &cost.without {
+        let (times, time) = (factor(faster.times), format_ns(faster.mean.mean_ns));
+        let row = plain(&faster.mean.row);
+        text += &format!(", {times} times as long as {row} ({time}; interval {})", ratio_interval(faster));
+    } else if cost.throttling.is_some() && cost.trials < FEWEST_TRIALS {
+        text += " (fewer than three trials: no ratio; --trials 6)";
     }
     if let Some(QuotaFigures { period_ns, periods_share, pause_ns }) = cost.throttling {
         // Not 0 %: the quota was used up at least once.
@@ -211,14 +215,27 @@ fn condition_cost(cost: &ConditionCost) -> String {
             ": it used up its quota in {percent} % of the periods of {period}, and then paused for {pause} on average"
         );
     }
-    if let Some(MeanRow { row, mean_ns }) = &cost.relief {
-        let (times, time) = (factor(with_ns / mean_ns), format_ns(*mean_ns));
-        text += &format!("; {} is {times} times as fast: {time}", plain(row));
+    if let Some(faster) = &cost.relief {
+        let (times, time) = (factor(faster.times), format_ns(faster.mean.mean_ns));
+        let row = plain(&faster.mean.row);
+        text += &format!("; {row} is {times} times as fast: {time} (interval {})", ratio_interval(faster));
     }
     if let Some(cpu) = cost.shared_cpu {
         text += &format!(" (the neighbour shares CPU {cpu} with a role, because no CPU was free)");
     }
     text + "."
+}
+
+/// Formats the interval of a ratio, with its coverage if that is below 95 %.
+fn ratio_interval(faster: &FasterRow) -> String {
+    let ends = ratios_between(faster.interval);
+    match coverage(faster.rounds) {
+        share if share < 0.95 => {
+            let trials = count(faster.rounds, "trial");
+            format!("{ends}, which {trials} cover to {:.0} %; --trials 6 covers 95 %", 100.0 * share)
+        }
+        _ => ends,
+    }
 }
 
 /// Reports findings that hold at both levels of the core-to-core time.
@@ -274,6 +291,7 @@ fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
 mod tests {
     use super::*;
     use furlong_analysis::CommonProperties;
+    use furlong_analysis::MeanRow;
     use furlong_model::Depth;
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
@@ -282,10 +300,17 @@ mod tests {
 
     fn cost(with: &str, without: &str, relief: Option<&str>) -> ConditionCost {
         let mean = |row: &str, mean_ns| MeanRow { row: row.to_owned(), mean_ns };
+        let faster = |row: &str, mean_ns| FasterRow {
+            mean: mean(row, mean_ns),
+            times: 90e3 / mean_ns,
+            interval: [7.5, 9.5],
+            rounds: 3,
+        };
         ConditionCost {
             with: mean(with, 90e3),
-            without: Some(mean(without, 10e3)),
-            relief: relief.map(|row| mean(row, 11e3)),
+            trials: 3,
+            without: Some(faster(without, 10e3)),
+            relief: relief.map(|row| faster(row, 11e3)),
             throttling: Some(QuotaFigures { period_ns: 1e8, periods_share: 0.95, pause_ns: 78e6 }),
             shared_cpu: relief.map(|_| 1),
         }
@@ -435,8 +460,8 @@ mod tests {
                 Finding::Environment {
                     costs: vec![cost("pipe/spin (quota 20%)", "pipe/spin (quota none)", None)],
                 },
-                "pauses. pipe/spin (quota 20%) takes 90.0 us, 9.0 times as long as pipe/spin (quota none) (10.0 us): it used up \
-                 its quota in 95 % of the periods of 100 ms, and then paused for 78.0 ms on average.",
+                "pauses. pipe/spin (quota 20%) takes 90.0 us, 9.0 times as long as pipe/spin (quota none) (10.0 us; interval \
+                 7.50-9.50, which 3 trials cover to 75 %; --trials 6 covers 95 %): it used up its quota in 95 % of the periods of 100 ms, and then paused for 78.0 ms on average.",
             ),
             (
                 Finding::Environment {
@@ -446,7 +471,7 @@ mod tests {
                         Some("pipe/block (sched fifo:50, cpu:1)"),
                     )],
                 },
-                "; pipe/block (sched fifo:50, cpu:1) is 8.2 times as fast: 11.0 us (the neighbour shares CPU 1 with",
+                "; pipe/block (sched fifo:50, cpu:1) is 8.2 times as fast: 11.0 us (interval 7.50-9.50, which 3 trials cover to 75 %; --trials 6 covers 95 %) (the neighbour shares CPU 1 with",
             ),
             (
                 Finding::MemoryTies { among, memory, rest: pipe },

@@ -160,8 +160,8 @@ pub(crate) fn legend(summary: &Summary) -> Vec<Block> {
         )
     });
     let any = |mark: fn(&Row) -> bool| summary.rows.iter().any(mark);
-    let lone = any(has_no_interval)
-        .then(|| "? fewer than three trials: no interval, so the place is not certain.".to_owned());
+    let lone = any(|row| has_no_interval(row) || row.rank.is_none())
+        .then(|| "? fewer than three trials: no interval, ratio or place; --trials 3 or a longer --within gives more.".to_owned());
     let failed = any(has_failed_trials).then(|| "! some trials failed: see below.".to_owned());
     let general = [started_again, lone, failed]
         .into_iter()
@@ -344,8 +344,12 @@ pub(crate) fn chosen_processors(summary: &Summary, group: &Group) -> Option<Stri
     };
     let all = |of: fn(&(usize, usize)) -> bool| rows.iter().all(|(_, share)| of(share));
     // Own programs may have any number of processes, and are seen during the whole measured part.
-    let (they, two, when) = match rows.first()?.0.programs {
+    let first = rows.first()?.0;
+    let (they, two, when) = match first.programs {
         Some(_) => ("all processes", "two CPUs or more", "in each trial"),
+        None if first.processors.len() > 2 => {
+            ("all processes", "two CPUs or more", "at the end of each trial")
+        }
         None => ("both processes", "two CPUs", "at the end of each trial"),
     };
     Some(match () {

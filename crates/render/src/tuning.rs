@@ -7,7 +7,7 @@ use super::words::timed;
 use super::{prose, summary, terminal::terminal};
 use crate::markdown::page;
 use crate::style::Style;
-use furlong_analysis::text::{format_ratio, plain};
+use furlong_analysis::text::{format_ratio, plain, ratios_between};
 use furlong_analysis::{Effect, SkippedCase, SkippedStatus, TunedBenchmark, TunedCondition, TuningResult};
 use furlong_model::{Unit, format_ns};
 use furlong_stats::distinct;
@@ -96,8 +96,7 @@ fn effect(effect: &TunedCondition) -> Row {
         Effect::Faster => (Tone::Good, format_ratio(effect.ratio.times) + "x"),
         Effect::Slower => (Tone::Bad, format_ratio(effect.ratio.times) + "x"),
     };
-    let interval =
-        effect.ratio.interval.map_or_else(|| "?".to_owned(), |ends| ends.map(format_ratio).join("-"));
+    let interval = effect.ratio.interval.map_or_else(|| "?".to_owned(), ratios_between);
     let cells = vec![
         Cell::Text(name(effect)),
         Cell::figure(format_ns(effect.ns), effect.ns),

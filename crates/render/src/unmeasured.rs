@@ -7,6 +7,8 @@ use furlong_stats::distinct;
 
 /// Title of the list.
 const TITLE: &str = "Not measured, or not in every trial";
+/// Beginning of the reason of a case that its boundary forbids.
+pub(crate) const FORBIDDEN: &str = "forbidden by the boundary";
 /// Cases of one reason that are named one by one.
 const NAMED: usize = 3;
 
@@ -74,6 +76,11 @@ fn cause(entry: &SkippedCase) -> String {
 }
 
 fn line_of(first: &SkippedCase, entries: &[&SkippedCase]) -> String {
+    if first.reason.starts_with(FORBIDDEN) {
+        // The list shows which mechanisms a boundary forbids, so it has all names.
+        let names: Vec<_> = distinct(entries.iter().map(|entry| plain(&entry.case.mechanism)));
+        return format!("{}: {}", plain(&first.reason), listed(&names, usize::MAX));
+    }
     let cases: Vec<_> = entries.iter().map(|entry| plain(&entry.case.to_string())).collect();
     let trials = entries.iter().map(|entry| entry.trials);
     let trials = match (trials.clone().min().unwrap_or_default(), trials.max().unwrap_or_default()) {

@@ -92,11 +92,11 @@ pub fn name(row: &Row) -> String {
 /// Names the fastest benchmark of a group and those tied with it. Returns `None` for a group of one.
 pub fn first_of(summary: &Summary, group: &Group) -> Option<String> {
     let rows: Vec<&Row> = summary.rows_of(group).collect();
-    let first = rows.first().filter(|_| rows.len() > 1)?;
+    let first = rows.first().filter(|first| rows.len() > 1 && first.rank.is_some())?;
     Some(format!(
         "{} comes first with {}{}",
         name(first),
-        format_ns(first.exchange.ns.p50),
+        format_ns(first.exchange.deciding().ns),
         but(first, rows.len() - 1)
     ))
 }
@@ -104,12 +104,11 @@ pub fn first_of(summary: &Summary, group: &Group) -> Option<String> {
 /// Returns the qualification of a benchmark that comes first before `others` other benchmarks.
 pub fn but(first: &Row, others: usize) -> String {
     let ties = first.tied_with.len();
-    match (first.exchange.ns.median_ci95, ties) {
-        (None, _) => ", but fewer than three trials leave its place open".to_owned(),
-        (_, 0) => String::new(),
-        (_, ties) if ties == others && ties > 1 => ", and all others tie with it".to_owned(),
-        (_, 1) => ", and 1 other benchmark ties with it".to_owned(),
-        (_, ties) => format!(", and {ties} of the other {others} benchmarks tie with it"),
+    match ties {
+        0 => String::new(),
+        ties if ties == others && ties > 1 => ", and all others tie with it".to_owned(),
+        1 => ", and 1 other benchmark ties with it".to_owned(),
+        ties => format!(", and {ties} of the other {others} benchmarks tie with it"),
     }
 }
 

@@ -9,14 +9,15 @@ use furlong_render::{format_count, format_digits, marked_name, plain, plain_sent
 type Figure = fn(&Row) -> Option<Cell>;
 
 /// The columns of the table of rows; one that no row has is left out.
-static COLUMNS: [(Column, Figure); 19] = [
+static COLUMNS: [(Column, Figure); 20] = [
     (Column::words("row"), |row| Some(Cell::Text(marked_name(row)))),
     (Column::words("ranked among"), |row| Some(Cell::Text(plain(&row.group)))),
     (Column::figures("size"), |row| Some(size(row.case.size_bytes))),
-    (Column::figures("place"), |row| Some(whole(row.rank))),
-    (Column::figures("p50"), |row| Some(time(row.exchange.ns.p50))),
-    (Column::figures("95 % in run from"), |row| Some(time(row.exchange.ns.median_ci95?[0]))),
-    (Column::figures("to"), |row| Some(time(row.exchange.ns.median_ci95?[1]))),
+    (Column::figures("place"), |row| row.rank.map(whole)),
+    (Column::figures("mean"), |row| row.mean_ns().map(time)),
+    (Column::figures("p50"), |row| Some(time(row.exchange.ns.p50)).filter(|_| row.exchange.stream.is_none())),
+    (Column::figures("95 % in run from"), |row| Some(time(row.exchange.deciding().ci95?[0]))),
+    (Column::figures("to"), |row| Some(time(row.exchange.deciding().ci95?[1]))),
     (Column::figures("p99"), |row| row.exchange.ns.tail()[0].map(time)),
     (Column::figures("p99.9"), |row| row.exchange.ns.tail()[1].map(time)),
     (Column::figures("p99.99"), |row| row.exchange.ns.tail()[2].map(time)),

@@ -26,6 +26,9 @@ pub struct Difference {
     pub now: String,
 }
 
+/// Kind of the settings that the kernel granted.
+const IN_FORCE: &str = "in force";
+
 /// Returns all differences that may affect figures. Those of the machine come first. `rows` are the common benchmarks.
 pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Difference> {
     let headers = [baseline, new].map(|side| &side.run.records.header);
@@ -35,7 +38,7 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
     }
     found.extend(different(new, "", facts(baseline), facts(new)));
     for (kind, [then, now]) in [
-        ("in force", [baseline, new].map(|side| in_force(side, rows))),
+        (IN_FORCE, [baseline, new].map(|side| in_force(side, rows))),
         ("command of", [baseline, new].map(|side| commands(side, rows))),
     ] {
         found.extend(named(new, kind, &then, &now));
@@ -143,15 +146,16 @@ fn commands(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
     commands.collect()
 }
 
-/// Returns the differences between named facts. A fact that one run lacks is unknown in it.
+/// Returns the differences between named facts. A fact that one run lacks is unknown in it, and a granted setting was not set.
 fn named(
     new: NamedRun,
     kind: &str,
     then: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
 ) -> Vec<Difference> {
+    let absent = if kind == IN_FORCE { "none" } else { UNKNOWN };
     let value = |facts: &BTreeMap<String, String>, name: &String| {
-        facts.get(name).cloned().unwrap_or_else(|| UNKNOWN.to_owned())
+        facts.get(name).cloned().unwrap_or_else(|| absent.to_owned())
     };
     distinct(then.keys().chain(now.keys()))
         .into_iter()

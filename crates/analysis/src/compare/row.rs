@@ -38,8 +38,8 @@ pub struct ComparedRow {
     pub case: Case,
     /// Verdict on the change.
     pub verdict: Change,
-    /// Ratio of the medians to the baseline. Above 1 is slower.
-    pub ratio: f64,
+    /// Ratio of the times to the baseline. Above 1 is slower. `None` if there are too few trials for an interval.
+    pub ratio: Option<f64>,
     /// 95 % interval of the factor between the trials of the two runs. It is widened by the resolution of the clock and so
     /// that it contains `ratio`. `None` if there are too few trials.
     pub ci95: Option<[f64; 2]>,
@@ -125,7 +125,10 @@ pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Ve
         };
     }
     sort_by(&mut rows, |a, b| {
-        a.verdict.cmp(&b.verdict).then(b.ratio.total_cmp(&a.ratio)).then(a.case.cmp(&b.case))
+        a.verdict
+            .cmp(&b.verdict)
+            .then(b.ratio.unwrap_or(1.0).total_cmp(&a.ratio.unwrap_or(1.0)))
+            .then(a.case.cmp(&b.case))
     });
     rows
 }
@@ -134,13 +137,13 @@ pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Ve
 fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> ComparedRow {
     let case = &old_row.case;
     let logarithms =
-        |side: NamedRun| -> Vec<f64> { side.run.medians_ns(case).into_iter().map(logarithm).collect() };
+        |side: NamedRun| -> Vec<f64> { side.run.deciding_ns(case).into_iter().map(logarithm).collect() };
     let identical = are_identical(baseline, new, case);
     let (old, newer) = (logarithms(baseline), logarithms(new));
     // Medians must differ by more than the resolution, as in the ranking.
     let widening = resolved(old_row, &baseline.run.records.header.harness)
         .max(resolved(new_row, &new.run.records.header.harness));
-    let ratio = new_row.exchange.ns.p50 / old_row.exchange.ns.p50.max(LEAST_NS);
+    let ratio = new_row.exchange.deciding().ns / old_row.exchange.deciding().ns.max(LEAST_NS);
     let interval = shift_interval(&old, &newer).map(|[low, high]| {
         // If the runs differ by more than a factor, the ratio of the medians may be outside the interval.
         [(low - widening).exp().min(ratio), (high + widening).exp().max(ratio)]
@@ -150,13 +153,13 @@ fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> C
         run: new.name.to_owned(),
         case: case.clone(),
         verdict: Change::Inconclusive,
-        ratio: tidy(ratio),
+        ratio: interval.map(|_| tidy(ratio)),
         ci95: interval.map(outwards),
         p: rank_sum_chance(&old, &newer).filter(|_| !identical && interval.is_some()).map(tidy),
         p_adjusted: None,
         unit: old_row.exchange.unit,
-        baseline_ns: old_row.exchange.ns.p50,
-        new_ns: new_row.exchange.ns.p50,
+        baseline_ns: old_row.exchange.deciding().ns,
+        new_ns: new_row.exchange.deciding().ns,
         baseline_trials: old_row.trials,
         new_trials: new_row.trials,
         doubtful: old_row.shape.is_doubtful() || new_row.shape.is_doubtful(),
@@ -169,7 +172,7 @@ fn figures(baseline: NamedRun, new: NamedRun, old_row: &Row, new_row: &Row) -> C
 
 /// Returns the uncertainty of the median due to the resolution of the clock, as a logarithm.
 fn resolved(row: &Row, harness: &Harness) -> f64 {
-    (resolution_ns(row, harness) / row.exchange.ns.p50.max(LEAST_NS)).ln_1p()
+    (resolution_ns(row, harness) / row.exchange.deciding().ns.max(LEAST_NS)).ln_1p()
 }
 
 /// Whether both runs have the same measured trials of the case. Identical figures do not occur by chance.

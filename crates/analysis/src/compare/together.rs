@@ -58,8 +58,8 @@ pub struct CommonChange {
 impl CommonChange {
     /// Computes it from the common benchmarks of a run and the baseline; `None` without a common change.
     pub(super) fn of(rows: &[ComparedRow], margin: f64) -> Option<Self> {
-        let ratios: Vec<f64> = rows.iter().map(|row| row.ratio).collect();
-        let middle = median(&ratios).filter(|_| rows.len() >= FEWEST)?;
+        let ratios: Vec<f64> = rows.iter().filter_map(|row| row.ratio).collect();
+        let middle = median(&ratios).filter(|_| ratios.len() >= FEWEST)?;
         let moved =
             ratios.iter().filter(|ratio| if middle > 1.0 { **ratio > 1.0 } else { **ratio < 1.0 }).count();
         let far = middle.max(1.0 / middle) > 1.0 + margin;

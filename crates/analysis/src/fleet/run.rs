@@ -86,7 +86,7 @@ impl FleetRun {
         let trials = Trials::decode(&run.trials);
         let sound: Vec<SoundCase> =
             trials.by_case().filter_map(|(case, trials)| SoundCase::judge(run, case, trials).0).collect();
-        let noise = Verdict::of(run, &trials, sound.iter().map(|row| (row.case, row.uncertainty())));
+        let noise = Verdict::of(run, &trials, sound.iter().map(|row| (row.case, row.deciding.uncertainty())));
         let references =
             References { run, trials: &trials, rows: sound.iter().map(SoundCase::reference).collect() };
         let cost = |name: &str, ns| ((name.to_owned(), None), ns);
@@ -97,7 +97,7 @@ impl FleetRun {
         let costs = costs.into_iter().filter(|(_, ns)| ns.is_finite() && *ns > 0.0).collect();
         let rows: Vec<_> = sound
             .iter()
-            .map(|row| (row.case.clone(), row.unit(), row.p50_ns))
+            .map(|row| (row.case.clone(), row.unit(), row.deciding.ns))
             .filter(|(_, _, ns)| ns.is_finite() && *ns > 0.0)
             .collect();
         if rows.is_empty() && run.costs.is_empty() {

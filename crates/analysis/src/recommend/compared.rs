@@ -25,7 +25,7 @@ impl ObjectiveFigure {
             rows.iter().map(|row| run.trials.measured(&row.case).collect()).collect();
         let found = comparables_by(rows, &trials, |row, trial| match is_of_cpu {
             true => Some(cpu_ns(row, trial)),
-            false => trial.median_ns(),
+            false => trial.deciding_ns(&row.case),
         });
         let compared =
             |((row, trials), found): ((&Row, &Vec<&MeasuredTrial>), Option<ComparableInterval>)| {
@@ -33,7 +33,7 @@ impl ObjectiveFigure {
                     let of_trials: Vec<f64> = trials.iter().map(|trial| cpu_ns(row, trial)).collect();
                     (tidy(median(&of_trials).unwrap_or_else(|| row.cpu_ns())), found)
                 } else {
-                    (row.exchange.ns.p50, resolved(row, found, &run.records.header.harness))
+                    (row.exchange.deciding().ns, resolved(row, found, &run.records.header.harness))
                 };
                 let contains_it = |[low, high]: [f64; 2]| [low.min(figure), high.max(figure)];
                 ObjectiveFigure { figure, interval: found.map(|found| contains_it(found.interval_ns)) }

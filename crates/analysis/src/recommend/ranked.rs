@@ -87,9 +87,9 @@ impl RankedBenchmark {
         Some(RankedBenchmark {
             mechanism: row.case.mechanism.clone(),
             wait: row.case.wait,
-            p50_ns: row.exchange.ns.p50,
+            p50_ns: row.exchange.deciding().ns,
             trials: row.trials,
-            p50_ci95: row.exchange.ns.median_ci95,
+            p50_ci95: row.exchange.deciding().ci95,
             p99_ns: row.exchange.ns.tail()[0],
             messages,
             per_second: carried,

@@ -78,7 +78,7 @@ impl Work for RegionHandover<'_> {
         (*settings, *settings)
     }
 
-    fn median_ns(_measurement: &HandoverMeasurement) -> Option<f64> {
+    fn deciding_ns(&self, _measurement: &HandoverMeasurement) -> Option<f64> {
         None
     }
 

@@ -101,9 +101,8 @@ pub trait Work: Sized {
     /// Returns the settings of the two trials of a counted pass: without tracing, and with traced system calls.
     fn counted_settings(&self, settings: &Settings) -> (Settings, Settings);
 
-    /// Returns the median time in nanoseconds. The interval of this median over the trials is printed. `None` for work
-    /// with a fixed number of trials.
-    fn median_ns(measurement: &Self::Measurement) -> Option<f64>;
+    /// Returns the time by which benchmarks are compared, in nanoseconds. `None` for work with a fixed number of trials.
+    fn deciding_ns(&self, measurement: &Self::Measurement) -> Option<f64>;
 
     /// Returns the factor by which the measured part must be longer, if it was too short to measure all pairs in
     /// parallel; `None` if it was long enough.

@@ -164,8 +164,11 @@ impl Work for MessageExchange<'_> {
         (untraced, traced)
     }
 
-    fn median_ns(measurement: &Measurement) -> Option<f64> {
-        Distribution::decode(&measurement.histogram).ok().map(|times| times.median_ns())
+    fn deciding_ns(&self, measurement: &Measurement) -> Option<f64> {
+        match self.case.is_decided_by_throughput() {
+            true => Some(measurement.elapsed_ns as f64 / measurement.round_trips as f64),
+            false => Some(Distribution::decode(&measurement.histogram).ok()?.median_ns()),
+        }
     }
 
     fn lengthened(measurement: &Measurement) -> Option<f64> {

@@ -104,6 +104,25 @@ fn to_pixels(svg: &Path) -> String {
     shell(&["rsvg-convert", "-z", "2", &svg, "-o", &png].map(str::to_owned))
 }
 
+/// Rejects a file whose extension is that of another format.
+fn check_extension(asked: &ReportOptions) -> Result<(), Usage> {
+    let valid: &[&str] = match asked.format {
+        ReportFormat::Html => &["html", "htm"],
+        ReportFormat::Markdown => &["md", "markdown"],
+    };
+    let Some(extension) = asked.output.as_ref().and_then(|path| path.extension()) else { return Ok(()) };
+    let extension = plain(&extension.to_string_lossy());
+    if valid.iter().any(|known| extension.eq_ignore_ascii_case(known)) {
+        return Ok(());
+    }
+    Err(Usage(format!(
+        "--output: .{extension} does not match --format {format}: use .{}, --format html (.html) or --format markdown (.md), or \
+         --charts DIR for SVG",
+        valid[0],
+        format = if valid[0] == "md" { "markdown" } else { "html" },
+    )))
+}
+
 /// Rejects output targets that could not be written in the end, before any run is read.
 fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
     let to_terminal = asked.output.is_none() && asked.format == ReportFormat::Html && stdout().is_terminal();
@@ -112,6 +131,7 @@ fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
                       --format markdown";
         return Err(Usage(reason.to_owned()).into());
     }
+    check_extension(asked)?;
     if let Some(path) = asked.output.as_ref().filter(|path| path.is_dir() || path.file_name().is_none()) {
         let shown = plain(&path.to_string_lossy());
         let reason = format!(

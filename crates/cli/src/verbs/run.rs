@@ -4,7 +4,7 @@ use crate::arguments::{Format, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
 use crate::progress::ProgressKind;
-use crate::selection::CaseTemplate;
+use crate::selection::{CaseTemplate, refused_boundary};
 use crate::verbs::find_rate;
 use crate::{output, own_programs, peer, selection};
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
@@ -13,8 +13,7 @@ use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, registry, role_boundary};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{
-    Arrival, ArrivalProcess, Boundary, Case, Placement, RequestedCondition, Unavailable, WaitKind, format_ns,
-    is_one,
+    Arrival, ArrivalProcess, Boundary, Case, Placement, RequestedCondition, WaitKind, format_ns, is_one,
 };
 use furlong_render as render;
 use furlong_stats::FEWEST_TRIALS;
@@ -191,10 +190,8 @@ fn check_format(asked: &RunOptions) -> anyhow::Result<()> {
 /// Checks that each requested seccomp profile is valid.
 fn check_profiles(asked: &RunOptions) -> Result<(), Usage> {
     for condition in asked.conditions.0.iter().flatten() {
-        if let RequestedCondition::Boundary(boundary @ Boundary::Seccomp(_)) = condition
-            && let Some(Unavailable { reason, remedy }) = role_boundary::impossible(boundary)
-        {
-            return Err(Usage(format!("{reason}; {remedy}")));
+        if let RequestedCondition::Boundary(boundary @ Boundary::Seccomp(_)) = condition {
+            refused_boundary(boundary)?;
         }
     }
     Ok(())

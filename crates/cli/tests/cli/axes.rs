@@ -38,6 +38,28 @@ fn every_value_of_a_condition_is_a_benchmark_of_one_table() {
 }
 
 #[test]
+fn fewer_than_three_trials_have_no_ratio_and_no_place() {
+    let place = Place::new();
+    let words = "run pipe --nice 5 --nice 6 --trials 2 --budget 2ms --no-progress --save";
+    for name in ["few", "again"] {
+        place.run(words.split(' ').chain([name])).expect_code(0);
+    }
+    let run = place.run("runs show few --format json".split(' ')).expect_code(0).json();
+    assert!(
+        list(&run, "rows").iter().all(|row| row["rank"].is_null() && row["vs_first"].is_null()),
+        "{run:#}"
+    );
+    let table = place.run("runs show few".split(' ')).expect_code(0).stdout;
+    assert!(table.contains("? fewer than three trials") && table.contains("--within"), "{table}");
+    assert!(
+        !table.contains("1.00x") && table.lines().filter(|line| line.starts_with(" ?  ")).count() == 2,
+        "{table}"
+    );
+    let compared = place.run("compare few again --format json".split(' ')).json();
+    assert!(list(&compared, "rows").iter().all(|row| row["ratio"].is_null()), "{compared:#}");
+}
+
+#[test]
 fn every_size_of_a_buffer_is_a_benchmark() {
     let place = Place::new();
     let sizes =

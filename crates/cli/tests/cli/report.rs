@@ -98,6 +98,8 @@ fn what_cannot_be_done_is_refused_before_anything_is_written() {
             "--output folder is a directory; specify a file in it, for example folder/report.html",
         ),
         (&["before", "-o", "."], "is a directory"),
+        (&["before", "-o", "x.svg"], "--output: .svg does not match --format html: use .html"),
+        (&["before", "-o", "x.md"], "--format markdown (.md)"),
         (&["before", "-o", "x.html", "--charts", "file"], "--charts file is not a directory"),
         (&["before", "-o", "x.html", "--format", "pdf"], "html, markdown"),
         (&["before", "-o", "x.html", "--margin", "5"], "as in 5% or 2.5%"),

@@ -19,7 +19,7 @@ pub(crate) use sweep::{Sweep, sweeps};
 
 /// Returns the interval, over trials, of a benchmark's bytes per second.
 fn throughput_interval(run: Option<&DecodedRun>, row: &Row) -> Option<[f64; 2]> {
-    let bytes = row.case.size_bytes as f64;
+    let bytes = row.case.mean_bytes();
     let each_ns = |trial: &Measurement| trial.elapsed_ns as f64 / trial.round_trips as f64;
     let [low, high] = median_interval(&run?.measured(&row.case).map(each_ns).collect::<Vec<_>>())?;
     Some([high, low].map(|ns| bytes / ns * 1e9))

@@ -15,7 +15,9 @@ pub(crate) const COLUMNS: [FilledColumn; 7] = [
     (Column::words("row"), |row| plain(&row.case.to_string()) + if row.doubtful { " ^" } else { "" }),
     (Column::figures("then").expendable(2), |row| format_ns(row.baseline_ns)),
     (Column::figures("now").expendable(2), |row| format_ns(row.new_ns)),
-    (Column::figures("ratio"), |row| format!("{:.3}x", row.ratio)),
+    (Column::figures("ratio"), |row| {
+        row.ratio.map_or_else(|| "?".to_owned(), |ratio| format!("{ratio:.3}x"))
+    }),
     (Column::figures("95 %").expendable(1), interval),
     (Column::figures("p").expendable(3), chance),
 ];

@@ -53,7 +53,7 @@ const COLUMNS: [Column; 32] = [
         let of_count = || line.count.map_or("not-compared", |count| count.verdict.name());
         line.row.map_or_else(of_count, |row| row.verdict.name()).to_owned()
     }),
-    ("ratio", |line| line.figure(|row| Some(row.ratio))),
+    ("ratio", |line| line.figure(|row| row.ratio)),
     ("ci95_low", |line| line.figure(|row| row.ci95.map(|ends| ends[0]))),
     ("ci95_high", |line| line.figure(|row| row.ci95.map(|ends| ends[1]))),
     ("p", |line| line.figure(|row| row.p)),

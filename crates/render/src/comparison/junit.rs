@@ -87,7 +87,10 @@ fn row_case(row: &ComparedRow) -> Case {
         Change::Worse => {
             let ends = row.ci95.map(|[low, high]| format!(" ({low:.3} to {high:.3})")).unwrap_or_default();
             let [then, now] = [row.baseline_ns, row.new_ns].map(format_ns);
-            Result::Failed(format!("{:.3} times as long{ends}: {then} then, {now} now", row.ratio))
+            Result::Failed(format!(
+                "{:.3} times as long{ends}: {then} then, {now} now",
+                row.ratio.unwrap_or(1.0)
+            ))
         }
         Change::Inconclusive => Result::Skipped(
             row.reason.as_ref().map(|why| plain(&inconclusive_because(why))).unwrap_or_default(),

@@ -94,7 +94,7 @@ fn changed(rows: &[&ComparedRow], change: Change) -> Option<String> {
     let of_change = rows.iter().filter(|row| row.verdict == change);
     let named = |row: &&ComparedRow| {
         let ends = row.ci95.map(|[low, high]| format!(", {low:.3} to {high:.3}")).unwrap_or_default();
-        format!("{} ({:.3} times as long{ends})", plain(&row.case.to_string()), row.ratio)
+        format!("{} ({:.3} times as long{ends})", plain(&row.case.to_string()), row.ratio.unwrap_or(1.0))
     };
     let names: Vec<_> = of_change.map(named).collect();
     (!names.is_empty()).then(|| format!("{}: {}.", capital(change.name()), listed(&names, NAMED)))

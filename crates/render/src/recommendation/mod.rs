@@ -99,7 +99,8 @@ pub(crate) fn document(recommendation: &Recommendation, detail: RecommendationDe
             Section::default()
                 .paragraph_if(changes::summary(recommendation))
                 .paragraph_if(rejected::summary(recommendation))
-                .paragraph_if(rejected::most_frequent(recommendation)),
+                .paragraph_if(rejected::most_frequent(recommendation))
+                .bullets(neutral(rejected::forbidden(recommendation))),
         );
     }
     document

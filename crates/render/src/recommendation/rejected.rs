@@ -1,9 +1,11 @@
 //! Benchmarks that are not in the table, with the reasons.
 
+use super::super::unmeasured::FORBIDDEN;
 use super::details::is_as_good;
-use furlong_analysis::text::plain;
+use furlong_analysis::text::{capital, plain};
 use furlong_analysis::{EliminatedCandidate, Recommendation, SLEEPING, SPINNING};
 use furlong_model::{ExcludedBenchmark, Objective, Workload, row_name};
+use furlong_stats::distinct;
 
 /// Reasons in the summary.
 const SUMMARIZED: usize = 3;
@@ -36,6 +38,22 @@ pub(crate) fn summary(recommendation: &Recommendation) -> Option<String> {
     counts.extend((others > 0).then(|| ("other reasons".to_owned(), others)));
     let counts: Vec<_> = counts.iter().map(|(reason, count)| format!("{reason} ({count})")).collect();
     (!counts.is_empty()).then(|| format!("Rejected: {}. Reasons: --why", counts.join(", ")))
+}
+
+/// Returns the calls that the boundary forbids, each with all mechanisms that need it.
+pub(crate) fn forbidden(recommendation: &Recommendation) -> Vec<String> {
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    for entry in recommendation.excluded.iter().filter(|entry| entry.reason.starts_with(FORBIDDEN)) {
+        let reason = plain(entry.reason.split(';').next().unwrap_or_default());
+        match lines.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, names)) => names.push(plain(&entry.mechanism)),
+            None => lines.push((reason, vec![plain(&entry.mechanism)])),
+        }
+    }
+    lines
+        .into_iter()
+        .map(|(reason, names)| format!("{}: {}", capital(&reason), distinct(names).join(", ")))
+        .collect()
 }
 
 /// Returns the most frequent reason with its remedy, if no benchmark is suitable.

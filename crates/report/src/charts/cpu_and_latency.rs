@@ -98,7 +98,7 @@ fn says(rows: &[&Row]) -> String {
     let fastest = |kind: WaitKind| {
         let of_kind = rows.iter().filter(|row| row.case.wait.kind() == kind).filter(on_two);
         // The first of the ranking, as in the findings: two answers on one page would contradict each other.
-        of_kind.min_by_key(|row| row.rank).copied()
+        of_kind.min_by_key(|row| row.rank.unwrap_or(usize::MAX)).copied()
     };
     let (spins, sleeps) = match (fastest(WaitKind::Spinning), fastest(WaitKind::Sleeping)) {
         (Some(spins), Some(sleeps)) => (spins, sleeps),

@@ -12,11 +12,11 @@ pub fn charts(comparison: &Comparison, baseline: &Summary) -> Vec<Chart> {
 }
 
 fn chart(comparison: &Comparison, summary: &Summary, run: &str, number: usize) -> Option<Chart> {
-    let rows: Vec<&ComparedRow> = comparison.rows_of(run).collect();
+    let rows: Vec<&ComparedRow> = comparison.rows_of(run).filter(|row| row.ratio.is_some()).collect();
     let point = |(at, row): (f64, &&ComparedRow)| Point {
         x_ends: row.ci95,
         look: Some(Look::Filled(summary.family_of(&row.case.mechanism))),
-        ..Point::new("ratio", row.ratio, at)
+        ..Point::new("ratio", row.ratio.unwrap_or(1.0), at)
     };
     let named = |row: &&ComparedRow| format!("{}: {}", row.verdict.name(), plain(&row.case.to_string()));
     let margin = comparison.margin;

@@ -5,13 +5,13 @@ use crate::arguments::{CommonOptions, SavingOptions};
 use crate::environment::{FinishedRun, RunEnvironment};
 use crate::mechanisms::with_installed;
 use crate::output;
+use crate::selection::refused_boundary;
 use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings, without_boundary};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, boundary, registry, role_boundary, verified_bursts};
-use furlong_console::exit::Usage;
 use furlong_model::{
-    Boundary, Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told, Unavailable,
+    Boundary, Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told,
     UnmeasuredBoundary, Wait, Workload,
 };
 use furlong_programs::Language;
@@ -194,11 +194,7 @@ pub fn measure(
 /// Returns a usage error if a seccomp profile is invalid.
 fn measure_boundary(workload: &mut Workload) -> anyhow::Result<Vec<UnmeasuredBoundary>> {
     let wanted = Boundary::measured_among(&workload.boundaries).cloned();
-    let refusal = wanted.as_ref().and_then(role_boundary::impossible);
-    let refusal = refusal.map(|Unavailable { reason, remedy }| format!("{reason}; {remedy}"));
-    if let (Some(Boundary::Seccomp(_)), Some(reason)) = (&wanted, &refusal) {
-        return Err(Usage(reason.clone()).into());
-    }
+    let refusal = wanted.as_ref().map(refused_boundary).transpose()?.flatten();
     workload.measured_boundary = wanted.clone().filter(|_| refusal.is_none());
     let reason = |boundary: &Boundary| {
         Some(match boundary {
