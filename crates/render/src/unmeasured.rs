@@ -170,6 +170,10 @@ mod tests {
             reason: reason.to_owned(),
             remedy: String::new(),
         };
+        let names = ["pipe", "tcp", "udp", "posix-mq", "fifo"];
+        let forbidden = names.map(|name| void(name, "forbidden by the boundary user: open: denied"));
+        let [Line { text, .. }] = &lines(&forbidden)[..] else { panic!() };
+        assert_eq!(text, "forbidden by the boundary user: open: denied: fifo, pipe, posix-mq, tcp, udp");
         let rows =
             [void("pipe", "trial 1: only 3.2 ms of 20 ms"), void("tcp", "trial 2: only 4.1 ms of 20 ms")];
         let [Line { text, .. }] = &lines(&rows)[..] else { panic!() };

@@ -83,6 +83,18 @@ fn short_recommendation_has_the_best_benchmarks_and_the_choice() {
 }
 
 #[test]
+fn forbidden_calls_are_listed_with_all_mechanisms() {
+    let mut found = made(Workload::default());
+    let reason = "forbidden by the boundary seccomp:docker: the filter forbids the system call io_uring_enter; allow it";
+    for number in 0..5 {
+        let (mechanism, reason) = (format!("ring-{number}"), reason.to_owned());
+        found.excluded.push(furlong_model::ExcludedBenchmark { mechanism, wait: None, reason });
+    }
+    let text = short(&found).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("system call io_uring_enter: ring-0, ring-1, ring-2, ring-3, ring-4"), "{text}");
+}
+
+#[test]
 fn a_recommendation_for_programs() {
     let made = made(Workload::default());
     let text = recommendation_json(&made);
