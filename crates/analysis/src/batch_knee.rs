@@ -52,7 +52,7 @@ pub(crate) fn knees(rows: &[Row]) -> Vec<BatchKnee> {
             continue;
         }
         let same = || rows.iter().filter(|other| without(other).as_ref() == Some(&case));
-        let time = |row: &&Row| row.exchange.ns.p50;
+        let time = |row: &&Row| row.exchange.deciding().ns;
         let (Some(fastest), Some(smallest), Some(largest)) = (
             same().min_by(|a, b| time(a).total_cmp(&time(b))),
             same().min_by_key(batch),

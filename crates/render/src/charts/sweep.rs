@@ -103,5 +103,5 @@ pub fn sweeps(summary: &Summary, asked: impl Fn(Pattern) -> bool) -> Vec<Sweep<'
 }
 
 fn mean_logarithm(rows: &[&Row]) -> f64 {
-    rows.iter().map(|row| row.exchange.ns.p50.max(0.5).ln()).sum::<f64>() / rows.len() as f64
+    rows.iter().map(|row| row.exchange.deciding().ns.max(0.5).ln()).sum::<f64>() / rows.len() as f64
 }

@@ -50,9 +50,9 @@ fn chart(rows: &[(&Group, &Row)], of: ChartKey) -> Option<Chart> {
         return None;
     }
     let point = |row: &&Row| Point {
-        x_ends: row.exchange.ns.median_ci95,
+        x_ends: row.exchange.deciding().ci95,
         look: Some(Look::Filled(row.family)),
-        ..Point::new(name(row), row.exchange.ns.p50, row.processors_busy())
+        ..Point::new(name(row), row.exchange.deciding().ns, row.processors_busy())
     };
     let (size, placement, pattern, request, arrival, parties) = of;
     let mut properties =
@@ -104,8 +104,8 @@ fn says(rows: &[&Row]) -> String {
         (Some(spins), Some(sleeps)) => (spins, sleeps),
         _ => return String::new(),
     };
-    let named = |row: &Row| format!("{} ({})", name(row), format_ns(row.exchange.ns.p50));
-    let ratio = sleeps.exchange.ns.p50 / spins.exchange.ns.p50;
+    let named = |row: &Row| format!("{} ({})", name(row), format_ns(row.exchange.deciding().ns));
+    let ratio = sleeps.exchange.deciding().ns / spins.exchange.deciding().ns;
     let busy = format!("{:.1} CPUs busy instead of {:.1}", spins.processors_busy(), sleeps.processors_busy());
     if !spins.differs_from(sleeps) {
         return format!(
