@@ -65,7 +65,7 @@ fn document(tuning: &TuningResult) -> Document {
 fn benchmark(benchmark: &TunedBenchmark) -> Section {
     let columns = [
         Column::words("condition"),
-        Column::figures("p50"),
+        Column::figures(if benchmark.case.is_decided_by_throughput() { "mean" } else { "p50" }),
         Column::figures("vs none"),
         Column::figures("from-to").expendable(2),
         Column::figures("CPU").expendable(1),

@@ -131,7 +131,6 @@ fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
                       --format markdown";
         return Err(Usage(reason.to_owned()).into());
     }
-    check_extension(asked)?;
     if let Some(path) = asked.output.as_ref().filter(|path| path.is_dir() || path.file_name().is_none()) {
         let shown = plain(&path.to_string_lossy());
         let reason = format!(
@@ -141,6 +140,7 @@ fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
         return Err(Usage(reason).into());
     }
     asked.output.iter().try_for_each(|path| protect_run("-o", path))?;
+    check_extension(asked)?;
     if let Some(folder) = asked.charts.as_ref().filter(|folder| folder.exists() && !folder.is_dir()) {
         let reason = format!("--charts {} is not a directory", plain(&folder.to_string_lossy()));
         return Err(Usage(reason).into());

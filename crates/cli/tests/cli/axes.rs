@@ -50,7 +50,7 @@ fn fewer_than_three_trials_have_no_ratio_and_no_place() {
     let table = place.run("runs show few".split(' ')).expect_code(0).stdout;
     assert!(table.contains("? fewer than three trials") && table.contains("--within"), "{table}");
     assert!(
-        !table.contains("1.00x") && table.lines().filter(|line| line.starts_with(" ?  ")).count() == 2,
+        !table.contains("1.00x") && table.lines().filter(|line| line.starts_with("?  pipe")).count() == 2,
         "{table}"
     );
     let compared = place.run("compare few again --format json".split(' ')).json();

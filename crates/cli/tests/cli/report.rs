@@ -73,7 +73,7 @@ fn markdown_names_the_pictures_that_are_written() {
     let mut named: Vec<_> = pictures.iter().map(|name| (*name).to_owned()).collect();
     named.sort();
     assert_eq!(named, written);
-    assert!(written.iter().any(|name| name.starts_with("forest")), "{written:?}");
+    assert!(written.iter().any(|name| name.starts_with("after-cpu-and-latency")), "{written:?}");
     for name in &written {
         let svg = fs::read_to_string(place.path("my charts").join(name)).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
