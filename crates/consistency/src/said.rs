@@ -191,7 +191,11 @@ fn wide_intervals(rankings: &[&Table], page: &Page, text: &str, found: &mut Vec<
     let rows = || rankings.iter().flat_map(|table| table.rows.iter().map(move |row| (*table, row)));
     // A narrow table omits the interval, but keeps the mark of the name.
     let has_interval = |(table, row): &(&Table, &Vec<String>)| {
-        let is_lone = row[1][name(&row[1]).len()..].contains('?') || row.iter().any(|cell| cell == "?");
+        // Trials outside complete rounds leave place and ratio open, but have an interval.
+        let is_open =
+            |(head, cell): (&String, &String)| cell == "?" && !["#", "vs first"].contains(&head.as_str());
+        let is_lone =
+            row[1][name(&row[1]).len()..].contains('?') || table.heads.iter().zip(row.iter()).any(is_open);
         !is_lone && table.cell(row, "interval") != Some("–")
     };
     let all = rows().filter(has_interval).count() + explained_rows(page);
