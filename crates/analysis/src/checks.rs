@@ -114,7 +114,9 @@ fn impossible_in_role(role: &RoleTally, trial: &Measurement) -> Option<String> {
     let ns = role.window_ns.unwrap_or_default().max(trial.elapsed_ns) as f64;
     let of_time = ns / 1000.0 * EVENTS_PER_US * if is_own { 1.0 } else { 1000.0 };
     let most_events = 1000.0 + of_time.max(16.0 * role.round_trips as f64);
-    let most_exchanges = trial.round_trips.saturating_mul(4).saturating_add(1000);
+    // A sender that never waits may send far more than its receivers get.
+    let delivered = trial.round_trips.saturating_add(trial.lost.unwrap_or_default());
+    let most_exchanges = delivered.saturating_mul(4).saturating_add(1000);
     // Adapters and programs do not report when they began to wait.
     let most_idle_ns = if role.window_ns.is_some() { ns * 1.02 } else { most_beyond_ns(trial) };
     let counts = [
@@ -290,6 +292,18 @@ mod tests {
         refused(|trial| trial.roles[0].idle_ns = 1_000_000_000_000_000, "waited");
         refused(|trial| trial.roles[1].voluntary_switches = 1 << 40, "voluntary switches in");
         refused(|trial| trial.roles[1].minor_faults = u64::MAX, "minor page faults in");
+    }
+
+    #[test]
+    fn a_sender_that_never_waits_counts_more_than_its_receivers() {
+        let refused = |lost: u64| {
+            let case = case("overtaking-ring", Wait::Spin, Placement::OtherCore);
+            let mut trial = measurement(&case, 1000.0, 0);
+            trial.roles[0].round_trips = trial.round_trips * 30;
+            trial.lost = Some(trial.round_trips * lost);
+            impossible_in_role(&trial.roles[0], &trial).is_some()
+        };
+        assert_eq!([0, 30].map(refused), [true, false]);
     }
 
     #[test]

@@ -118,11 +118,13 @@ fn explanation(question: &Question) -> Option<String> {
     let mut axes = question.explained_by.iter();
     Some(match (axes.next(), question.here) {
         (Some(axis), _) => {
-            let others: Vec<_> = axes.map(|axis| format!("the {} in {}", axis.axis, axis.changes)).collect();
+            let others: Vec<_> =
+                axes.map(|axis| format!("the {} {}", axis.axis, times(axis.changes))).collect();
             let others = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
             format!(
-                "The {} explains it: it alone changes the faster mechanism in {} pairs of comparisons{others}.",
-                axis.axis, axis.changes
+                "The {} explains it: it alone changes the faster mechanism {}{others}.",
+                axis.axis,
+                times(axis.changes)
             )
         }
         (None, [0, 0, _]) => "No axis explains it: nothing is decided here.".to_owned(),
@@ -130,6 +132,10 @@ fn explanation(question: &Question) -> Option<String> {
         (None, [0, _, _]) => always(second),
         (None, _) => "Only several axes together change the faster mechanism here.".to_owned(),
     })
+}
+
+fn times(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// Returns the table of questions whose publications agree.

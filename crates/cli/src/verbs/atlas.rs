@@ -1,6 +1,6 @@
 //! `furlong replay --atlas`: repeats published comparisons in several settings, and explains their contradictions.
 
-use super::replay::{experiments, plan};
+use super::replay::{experiments, plan, prepare_boundaries};
 use crate::arguments::{Format, ReplayOptions, SavingOptions};
 use crate::environment::RunEnvironment;
 use crate::mechanisms::with_installed;
@@ -35,6 +35,7 @@ pub fn atlas(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     })?;
     let mut wanted = settings(&published, &mechanisms);
     let mut measured = take_saved(&mut wanted)?;
+    prepare_boundaries(&published);
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let (begin, within) = (Instant::now(), asked.within.map_or(WITHIN, |within| within.0));
     let (mut outcome, mut missing) = (Outcome::Done, 0);

@@ -7,9 +7,9 @@ use crate::mechanisms::with_installed;
 use crate::nearest::nearest;
 use crate::output;
 use furlong_analysis::{DecodedRun, Replay, published, read_experiment};
-use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
+use furlong_bench::{MechanismEntry, role_boundary};
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{
     Amount, Case, ChildStart, ExchangeWork, Experiment, ExperimentRow, Handover, Target, Work,
@@ -48,6 +48,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     let mechanisms = with_installed(|name| {
         rows().any(|target| matches!(target, Target::Row(row) if row.mechanism == name))
     })?;
+    prepare_boundaries(&changed);
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let saving = SavingOptions { no_save: asked.no_save, ..SavingOptions::default() };
     let mut outcome = Outcome::Done;
@@ -74,6 +75,17 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         Format::Table | Format::Markdown => {}
     }
     Ok(all.conclude(outcome))
+}
+
+/// Creates the namespaces that boundaries between the processes of benchmarks need. A process can do so only before it starts its
+/// first thread.
+pub fn prepare_boundaries(experiments: &[Experiment]) {
+    let targets =
+        experiments.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| row.target.as_ref());
+    role_boundary::prepare(targets.filter_map(|target| match target {
+        Target::Row(row) => Some(&row.conditions),
+        Target::Backing(_) => None,
+    }));
 }
 
 /// Returns the requested experiments.
