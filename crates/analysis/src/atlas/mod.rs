@@ -97,3 +97,6 @@ impl SettingResult {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@ use furlong_bench::MechanismEntry;
 use furlong_console::exit::{Outcome, Usage};
 use furlong_model::{Experiment, Target, Wait, WaitKind};
 use furlong_render as render;
+use furlong_stats::sort_by_key;
 use std::time::{Duration, Instant};
 
 /// The default time of all replays together.
@@ -54,6 +55,8 @@ pub fn atlas(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         let replay = furlong_analysis::replay(&DecodedRun::of(&finished.run));
         measured.extend(replay.map(|replay| MeasuredSetting { setting, replay }));
     }
+    let place = |name: &str| published.iter().position(|experiment| experiment.name == name);
+    sort_by_key(&mut measured, |replayed| (place(&replayed.replay.experiment), replayed.setting));
     print(&computed(&measured, missing), asked.format)?;
     Ok(outcome)
 }

@@ -158,6 +158,30 @@ fn every_format_has_every_row() {
 }
 
 #[test]
+fn an_atlas_continues_where_it_ended() {
+    let place = Place::new();
+    place.write_experiment(ROUND_TRIPS);
+    let atlas = |within: &str| {
+        let words = ["replay", "--atlas", "--within", within, "./mine.toml", "--format", "json"];
+        place.run(words).expect_code(0).json()
+    };
+    let first = atlas("1ms");
+    assert_eq!((number(&first, "measured"), number(&first, "missing") > 1.0), (0.0, true), "{first}");
+    let second = atlas("1min");
+    assert_eq!((number(&second, "measured"), number(&second, "missing")), (number(&first, "missing"), 0.0));
+    let saved = place.all_saved().len();
+    let third = atlas("1min");
+    assert_eq!(
+        (&third["claims"], place.all_saved().len()),
+        (&second["claims"], saved),
+        "nothing is measured again"
+    );
+    let table = place.run(["replay", "--atlas", "./mine.toml"]).expect_code(0).stdout;
+    assert!(table.starts_with("Atlas of published comparisons") && table.contains("other-place"), "{table}");
+    place.run(["replay", "--atlas", "--format", "csv"]).expect_code(2).expect_complaint("no CSV format");
+}
+
+#[test]
 fn the_style_of_the_racehorse_has_a_block_for_each_row() {
     let place = Place::new();
     place.write_experiment(ROUND_TRIPS);
