@@ -1,6 +1,7 @@
 //! Every command in the README, in docs/ and in the examples of the help parses as written.
 
 use crate::arguments::{Arguments, Verb, command as definition};
+use crate::experiments;
 use crate::verbs::{recommend, replay, run};
 use clap::{Command, FromArgMatches};
 use std::fs;
@@ -78,9 +79,9 @@ fn check(verb: &Verb) -> anyhow::Result<()> {
     match verb {
         Verb::Run(asked) => run::Request::of(asked).map(drop),
         Verb::Recommend(asked) if asked.file.is_none() => recommend::check(&asked.workload).map(drop),
-        Verb::Replay(asked) => {
-            replay::experiments(asked)?.into_iter().try_for_each(|one| replay::change(one, asked).map(drop))
-        }
+        Verb::Replay(asked) => experiments::requested(asked)?
+            .into_iter()
+            .try_for_each(|one| replay::change(one, asked).map(drop)),
         _ => Ok(()),
     }
 }

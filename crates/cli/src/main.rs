@@ -9,6 +9,7 @@ mod delivery;
 #[cfg(test)]
 mod documented;
 mod environment;
+mod experiments;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod mechanisms;

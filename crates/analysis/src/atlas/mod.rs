@@ -6,22 +6,13 @@ mod question;
 mod setting;
 
 pub use question::{Axis, ExplainingAxis, PublishedAnswer, Question};
-pub use setting::Setting;
+pub use setting::{MeasuredSetting, Setting};
 
-use crate::replay::{ClaimStatus, Replay};
+use crate::replay::ClaimStatus;
 use serde::Serialize;
 
 /// Version of [`Atlas`] as JSON. It changes if a field changes its meaning or is removed.
 pub const ATLAS_SCHEMA: u32 = 1;
-
-/// An experiment that was replayed in one setting.
-#[derive(Debug, Clone)]
-pub struct MeasuredSetting {
-    /// The setting.
-    pub setting: Setting,
-    /// The replay.
-    pub replay: Replay,
-}
 
 /// Claims and questions of all replays. As JSON it is the output of `furlong replay --atlas --format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,6 +1,6 @@
 //! Questions that several publications answer: which of two mechanisms is faster, and the axis that explains different answers.
 
-use super::{MeasuredSetting, Setting};
+use super::setting::{MeasuredSetting, Setting};
 use crate::Replay;
 use crate::ReplayRow;
 use furlong_model::{Pattern, Work, named_enum};

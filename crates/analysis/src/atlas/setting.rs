@@ -1,5 +1,6 @@
 //! Settings in which an experiment is repeated, each different from the publication in one axis.
 
+use crate::replay::Replay;
 use furlong_model::{Experiment, ExperimentRow, Placement, Target, Wait, WaitKind, Work, named_enum};
 
 named_enum! {
@@ -68,7 +69,7 @@ fn set_wait(experiment: &mut Experiment, kind: WaitKind, wait: impl Fn(&str, Wai
             match wait(&row.mechanism, kind) {
                 Some(wait) => row.wait = wait,
                 None => {
-                    leave_out(line, "the mechanism has no such wait strategy");
+                    leave_out(line);
                     continue;
                 }
             }
@@ -76,7 +77,7 @@ fn set_wait(experiment: &mut Experiment, kind: WaitKind, wait: impl Fn(&str, Wai
         let target = line.target.clone();
         match target {
             Some(target) if targets.contains(&target) => {
-                leave_out(line, "another line is the same benchmark in this setting");
+                leave_out(line);
             }
             target => targets.extend(target),
         }
@@ -87,12 +88,22 @@ fn set_wait(experiment: &mut Experiment, kind: WaitKind, wait: impl Fn(&str, Wai
 fn drop_busy_rows(experiment: &mut Experiment) {
     for line in &mut experiment.rows {
         if matches!(&line.target, Some(Target::Row(row)) if row.wait.kind() == WaitKind::Spinning) {
-            leave_out(line, "a process that busy-waits keeps the core from the other one");
+            leave_out(line);
         }
     }
 }
 
-fn leave_out(line: &mut ExperimentRow, why: &str) {
+/// Leaves out a benchmark that the setting does not have, or has twice.
+fn leave_out(line: &mut ExperimentRow) {
     line.target = None;
-    line.missing = Some(why.to_owned());
+    line.missing = Some("excluded".to_owned());
+}
+
+/// An experiment that was replayed in one setting.
+#[derive(Debug, Clone)]
+pub struct MeasuredSetting {
+    /// The setting.
+    pub setting: Setting,
+    /// The replay.
+    pub replay: Replay,
 }

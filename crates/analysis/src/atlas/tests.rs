@@ -1,3 +1,5 @@
+//! Tests of the atlas: contradictions, agreements, and settings.
+
 use super::*;
 use crate::fixture::replay::ReplayBuilder;
 use crate::read_experiment;

@@ -1,8 +1,8 @@
 //! `furlong replay --atlas`: repeats published comparisons in several settings, and explains their contradictions.
 
-use super::replay::{experiments, plan, prepare_boundaries};
 use crate::arguments::{Format, ReplayOptions, SavingOptions};
 use crate::environment::RunEnvironment;
+use crate::experiments::{plan, prepare_boundaries, requested};
 use crate::mechanisms::with_installed;
 use crate::output;
 use crate::saved;
@@ -28,7 +28,7 @@ pub fn atlas(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
             Usage("--atlas has no CSV format: use --format json, markdown or table".to_owned()).into()
         );
     }
-    let published = experiments(asked)?;
+    let published = requested(asked)?;
     let targets =
         || published.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| row.target.as_ref());
     let mechanisms = with_installed(|name| {
