@@ -10,6 +10,9 @@ use serde::Serialize;
 /// Lowest rate that is considered, per second.
 const LOWEST: f64 = 10.0;
 
+/// Ratio of the ends of an interval from which on its trials do not determine a rate.
+const VAGUE: f64 = 4.0;
+
 /// Highest rate that is considered, as a multiple of the rate without a pace.
 const HIGHEST: f64 = 1.5;
 
@@ -41,6 +44,17 @@ pub struct Capacity {
     pub closed_loop_per_second: f64,
     /// Rates at which trials were measured.
     pub points: Vec<CapacityPoint>,
+}
+
+/// The part of a highest rate that its trials determine, per second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct HighestRate {
+    /// Estimate; `None` if an end is missing, or if the ends are far apart.
+    pub per_second: Option<f64>,
+    /// Lower end of the 95 % interval; `None` if the objective was kept at no rate.
+    pub low: Option<f64>,
+    /// Upper end; `None` if the objective was kept at all rates.
+    pub high: Option<f64>,
 }
 
 /// An end of the range of rates.
@@ -195,6 +209,21 @@ fn is_timed(trial: &MeasuredTrial<'_>) -> bool {
 }
 
 impl Capacity {
+    /// Returns the part of the rate that its trials determine.
+    pub fn highest_rate(&self) -> HighestRate {
+        let [low, high] = self.interval;
+        match self.edge {
+            _ if self.points.is_empty() => HighestRate::default(),
+            Some(Edge::Lowest) => HighestRate { high: Some(high), ..HighestRate::default() },
+            Some(Edge::Highest) => HighestRate { low: Some(low), ..HighestRate::default() },
+            None => HighestRate {
+                per_second: (high <= VAGUE * low).then_some(self.per_second),
+                low: Some(low),
+                high: Some(high),
+            },
+        }
+    }
+
     /// Returns the capacities of a run, the highest first; empty if no objective was requested.
     pub(crate) fn all(run: &Run, trials: &Trials) -> Vec<Capacity> {
         let is_valid = |slo: &Slo| (0.5..1.0).contains(&slo.quantile) && slo.limit_ns > 0;

@@ -93,13 +93,13 @@ pub use atlas::{
 };
 pub use batch_knee::{BatchKnee, BatchedRow};
 pub use batches::BatchFigures;
-pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge, capacity_searches};
+pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge, HighestRate, capacity_searches};
 pub use checks::broken_record;
 pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{
-    COMPARISON_SCHEMA, Cause, Change, ChangedCall, CommonChange, ComparedCount, ComparedRow, ComparedRun,
-    Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference, InconclusiveReason, OnlyIn,
-    Power, RunPart, Share, compare,
+    COMPARISON_SCHEMA, Cause, Change, ChangedCall, CommonChange, ComparedCapacity, ComparedCount,
+    ComparedRow, ComparedRun, Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference,
+    InconclusiveReason, OnlyIn, Power, RunPart, Share, compare,
 };
 pub use condition_costs::{ConditionCost, FasterRow, MeanRow};
 pub use condition_effects::ConditionEffect;

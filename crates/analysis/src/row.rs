@@ -1,8 +1,8 @@
 //! Figures of one case, computed from all of its measured trials.
 
 use crate::{
-    BatchFigures, ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio, ReachMedians, Shares,
-    SizeClassTimes, StallFigures,
+    BatchFigures, Capacity, ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio,
+    ReachMedians, Shares, SizeClassTimes, StallFigures,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
@@ -59,6 +59,10 @@ pub struct Row {
     /// Throughput of the other receivers while one slept; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<StallFigures>,
+    /// Highest rate at which it keeps an objective, for tables with one line per benchmark; JSON has it in [`crate::Summary`].
+    /// `None` if none was searched.
+    #[serde(skip)]
+    pub capacity: Option<Box<Capacity>>,
     /// Messages per call of the sender and the receiver; `None` if each message has its own call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<[BatchFigures; 2]>,
@@ -218,6 +222,7 @@ impl SoundCase<'_> {
             size_classes: SizeClassTimes::of(&trials)?,
             shares: Shares::of(&trials),
             stalled: StallFigures::of(&trials),
+            capacity: None,
             batches: BatchFigures::of(&trials),
             lost_share: lost_share(&trials),
             sent_again_share: sent_again_share(&trials),

@@ -66,6 +66,10 @@ impl Summary {
             comparables(rows, &rows.iter().map(measured).collect::<Vec<_>>())
         });
         compare_with_one(&mut rows);
+        let capacities = Capacity::all(run, trials);
+        for row in &mut rows {
+            row.capacity = capacities.iter().find(|one| one.case == row.case).cloned().map(Box::new);
+        }
         let intervals = rows.iter().map(|row| (&row.case, row.exchange.deciding().uncertainty()));
         let noise = Verdict::of(run, trials, intervals);
         let mut findings = findings::draw(&noise, &groups, &rows);
@@ -80,7 +84,7 @@ impl Summary {
             groups,
             counting: CountingMethod::all(&run.counts),
             rate_sweeps: RateSweep::all(&rows, &skipped),
-            capacities: Capacity::all(run, trials),
+            capacities,
             rows,
             skipped,
             findings,

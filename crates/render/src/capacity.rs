@@ -2,12 +2,9 @@
 
 use crate::document::{Column, Document, Row, Section, Table, drawn};
 use furlong_analysis::text::{format_per_second, plain};
-use furlong_analysis::{Capacity, Edge, Summary, describe_placement};
+use furlong_analysis::{Capacity, HighestRate, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series};
 use furlong_model::{Arrival, format_bytes, format_ns};
-
-/// Ratio of the ends of an interval from which no rate is printed.
-const VAGUE: f64 = 4.0;
 
 /// Returns the ranking by the highest rate, in place of a table per rate. `head` is above it, and `charts` and `rest` below.
 pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, rest: Section) -> Document {
@@ -23,28 +20,17 @@ pub fn table(summary: &Summary) -> Section {
         if !one.is_tied_with_first || place == 0 {
             rank = place + 1;
         }
-        let [low, high] = one.interval.map(format_per_second);
-        let share = format!("{:.0} %", one.per_second / one.closed_loop_per_second * 100.0);
-        let none = || "–".to_owned();
-        let (rate, interval, share) = match one.edge {
-            _ if one.points.is_empty() => (none(), "no trial".to_owned(), none()),
-            Some(Edge::Lowest) => (none(), format!("below {high}"), none()),
-            Some(Edge::Highest) => (none(), format!("above {low}"), none()),
-            // These trials do not determine a rate.
-            None if one.interval[1] > VAGUE * one.interval[0] => {
-                ("?".to_owned(), format!("{low}-{high}"), none())
-            }
-            None => (format_per_second(one.per_second), format!("{low}-{high}"), share),
-        };
+        let rate = one.highest_rate();
+        let share = |rate: f64| format!("{:.0} %", rate / one.closed_loop_per_second * 100.0);
         let trials: usize = one.points.iter().map(|point| point.trials).sum();
         let name = plain(&one.case.row());
         Row::neutral([
             if one.is_tied_with_first && ties > 1 { format!("={rank}") } else { rank.to_string() },
             name,
-            rate,
-            interval,
+            estimate(&rate),
+            interval(&rate),
             format_per_second(one.closed_loop_per_second),
-            share,
+            rate.per_second.map_or_else(|| "–".to_owned(), share),
             trials.to_string(),
         ])
     });
@@ -62,6 +48,22 @@ pub fn table(summary: &Summary) -> Section {
         "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
          timed from when it was due. ?: too few trials, a longer --within gives more. share: highest rate relative to the rate in a closed loop.",
     )
+}
+
+/// Formats an estimate.
+pub(crate) fn estimate(rate: &HighestRate) -> String {
+    let unknown = if rate.low.is_some() && rate.high.is_some() { "?" } else { "–" };
+    rate.per_second.map_or_else(|| unknown.to_owned(), format_per_second)
+}
+
+/// Formats the interval of an estimate.
+pub(crate) fn interval(rate: &HighestRate) -> String {
+    match (rate.low.map(format_per_second), rate.high.map(format_per_second)) {
+        (Some(low), Some(high)) => format!("{low}-{high}"),
+        (Some(low), None) => format!("above {low}"),
+        (None, Some(high)) => format!("below {high}"),
+        (None, None) => "no trial".to_owned(),
+    }
 }
 
 /// Returns the objective and the messages.

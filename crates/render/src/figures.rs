@@ -10,7 +10,9 @@ use super::words::{IN_RUN, count, in_run};
 use furlong_analysis::text::{
     decimals, format_count, format_digits, format_ratio, ratios_between, times_between,
 };
-use furlong_analysis::{AgainstOne, BatchFigures, PayloadKind, ReachMedians, Row, Shares, Summary, Unit};
+use furlong_analysis::{
+    AgainstOne, BatchFigures, HighestRate, PayloadKind, ReachMedians, Row, Shares, Summary, Unit,
+};
 use furlong_model::format_ns;
 use furlong_stats::{coverage, sort_by_key, trials_of_comparison};
 
@@ -176,7 +178,7 @@ const OTHERS: &str = "others: rate of all other receivers while one receiver sle
                       It is measured in a separate part of the trial; in all other parts, no receiver is put to sleep.";
 
 /// All figures.
-pub(crate) static FIGURES: [Figure; 39] = [
+pub(crate) static FIGURES: [Figure; 40] = [
     figure("#", place)
         .keys(&[
             Key::One(7, "rank", Cell::RowWhole(|row| row.rank.map(|rank| rank as u64))),
@@ -331,6 +333,22 @@ pub(crate) static FIGURES: [Figure; 39] = [
     figure("per call", messages_per_call)
         .when(|row| row.batches.is_some())
         .notes(&[Note::WithColumn(4, "per call: messages per call of the sender / of the receiver.")]),
+    UNSEEN
+        .keys(&[
+            Key::One(87, "objective", Cell::RowText(objective)),
+            Key::One(88, "highest_per_second", Cell::FigureIfAny(|row| highest_rate(row).per_second)),
+            Key::One(89, "highest_low_per_second", Cell::FigureIfAny(|row| highest_rate(row).low)),
+            Key::One(90, "highest_high_per_second", Cell::FigureIfAny(|row| highest_rate(row).high)),
+        ])
+        .metrics(&[Metric {
+            name: "highest_rate_per_second",
+            help: "Highest rate that keeps the objective of the run, with its 95 % interval",
+            series: |row| {
+                let HighestRate { per_second, low, high } = highest_rate(row);
+                let bounds = [("estimate", per_second), ("low", low), ("high", high)];
+                bounds.into_iter().filter_map(|(name, rate)| Some((Some(["bound", name]), rate?))).collect()
+            },
+        }]),
     figure("lost", |entry| percent(entry.row.lost_share, 1))
         .when(|row| row.lost_share.is_some())
         .keys(&[Key::One(61, "lost_share", Cell::FigureIfAny(|row| row.lost_share))])
@@ -523,6 +541,15 @@ fn throughput(entry: &Entry) -> String {
 
 fn rate(entry: &Entry) -> String {
     format_count(entry.row.exchange.per_second)
+}
+
+/// Returns the objective of a search for the highest rate; empty without one.
+fn objective(row: &Row) -> String {
+    row.capacity.as_ref().map_or_else(String::new, |capacity| capacity.objective.to_string())
+}
+
+fn highest_rate(row: &Row) -> HighestRate {
+    row.capacity.as_ref().map(|capacity| capacity.highest_rate()).unwrap_or_default()
 }
 
 /// Returns the messages per call of the sender and the receiver.

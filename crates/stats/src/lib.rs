@@ -16,6 +16,7 @@ mod mixture;
 mod modes;
 mod normal;
 mod precision;
+mod quotient;
 mod rank_sum;
 mod rounding;
 mod rounds;
@@ -39,6 +40,7 @@ pub use median::{
 pub use mixture::Mixture;
 pub use modes::{Modes, two_modes};
 pub use precision::{FEWEST_FIRST_TRIALS, FurtherRounds};
+pub use quotient::quotient;
 pub use rank_sum::{holm, rank_sum_chance, shift_interval};
 pub use rounding::{outwards, tidy};
 pub use rounds::{PlacedValue, RoundValues, RoundsRow, at_one_pace};

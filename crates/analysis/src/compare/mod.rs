@@ -4,6 +4,7 @@
 //! The comparison measures nothing. A benchmark is better or worse if chance between trials does not explain the
 //! difference. The difference includes every other change between the two runs.
 
+mod capacities;
 mod cause;
 mod counts;
 mod environment;
@@ -13,6 +14,7 @@ mod row;
 mod together;
 mod values;
 
+pub use capacities::ComparedCapacity;
 pub use cause::{Cause, Share};
 pub use counts::{ChangedCall, ComparedCount, CountChange, CountedQuantity};
 pub use environment::Difference;
@@ -43,6 +45,9 @@ pub struct Comparison {
     pub runs: Vec<ComparedRun>,
     /// Common benchmarks of each run and the baseline: by run, the worse first, then by ratio.
     pub rows: Vec<ComparedRow>,
+    /// Highest rates of each run and the baseline: by run, the worse first; empty unless both searched them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub capacities: Vec<ComparedCapacity>,
     /// Counts of each run and the baseline: by run, the changed ones first.
     pub counts: Vec<ComparedCount>,
     /// Benchmarks with a speed in only one of two runs.
@@ -84,17 +89,22 @@ pub struct OnlyIn {
 impl Comparison {
     /// Whether any benchmark is worse.
     pub fn has_regression(&self) -> bool {
-        self.rows.iter().any(|row| row.verdict == Change::Worse)
+        self.verdicts().any(|verdict| verdict == Change::Worse)
     }
 
     /// Whether any benchmark has a verdict.
     pub fn is_conclusive(&self) -> bool {
-        self.rows.iter().any(|row| row.verdict != Change::Inconclusive)
+        self.verdicts().any(|verdict| verdict != Change::Inconclusive)
     }
 
     /// Whether any benchmark is inconclusive.
     pub fn is_inconclusive(&self) -> bool {
-        self.rows.iter().any(|row| row.verdict == Change::Inconclusive)
+        self.verdicts().any(|verdict| verdict == Change::Inconclusive)
+    }
+
+    fn verdicts(&self) -> impl Iterator<Item = Change> {
+        let rates = self.capacities.iter().map(|one| one.verdict);
+        self.rows.iter().map(|row| row.verdict).chain(rates)
     }
 
     /// Whether any benchmark makes more system calls.
@@ -114,6 +124,11 @@ impl Comparison {
     /// Returns the benchmarks of the run with this name, in the order of the table.
     pub fn rows_of<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a ComparedRow> {
         self.rows.iter().filter(move |row| row.run == run)
+    }
+
+    /// Returns the highest rates of the run with this name, in the order of the table.
+    pub fn capacities_of<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a ComparedCapacity> {
+        self.capacities.iter().filter(move |one| one.run == run)
     }
 
     /// Returns the counts of the run with this name, in the order of the table.
@@ -143,6 +158,7 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, ComparisonR
         margin: tidy(margin),
         runs: vec![ComparedRun::of(baseline, &[], margin)],
         rows: Vec::new(),
+        capacities: Vec::new(),
         counts: Vec::new(),
         only_in: Vec::new(),
         environment_differences: Vec::new(),
@@ -152,7 +168,8 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, ComparisonR
         has_same_runtime(baseline, other)?;
         let rows = row::compare_rows(*baseline, *other, margin);
         let counts = counts::compare_counts(*baseline, *other);
-        if rows.is_empty() && counts.is_empty() {
+        let capacities = capacities::compare_capacities(*baseline, *other, margin);
+        if rows.is_empty() && counts.is_empty() && capacities.is_empty() {
             return Err(no_common_row(baseline, other));
         }
         let differences = environment::differences(*baseline, *other, &rows);
@@ -163,6 +180,7 @@ pub fn compare(runs: &[NamedRun], margin: f64) -> Result<Comparison, ComparisonR
         comparison.environment_differences.extend(differences);
         comparison.causes.extend(causes);
         comparison.rows.extend(rows);
+        comparison.capacities.extend(capacities);
         comparison.counts.extend(counts);
     }
     Ok(comparison)
@@ -210,7 +228,8 @@ fn has_rows(side: &NamedRun) -> Result<(), ComparisonRefusal> {
 
 fn no_common_row(baseline: &NamedRun, other: &NamedRun) -> ComparisonRefusal {
     let has = |side: &NamedRun| {
-        let rows = side.run.summary.rows.iter().map(|row| &row.case);
+        let rows = row::timed_rows(*side).map(|row| &row.case);
+        let rows = rows.chain(side.run.summary.capacities.iter().map(|one| &one.case));
         let counted = side.run.records.counts.iter().map(|count| &count.case);
         let mut cases: Vec<Case> = rows.chain(counted).cloned().collect();
         cases.dedup();
@@ -231,14 +250,15 @@ fn only_in_first(has: &NamedRun, lacks: &NamedRun) -> Vec<OnlyIn> {
         let skipped = lacks.run.summary.skipped.iter().find(|entry| entry.case == *case);
         skipped.map(|entry| format!("{}: {}", entry.status.name(), entry.reason))
     };
-    let rows = has.run.summary.rows.iter().filter(|row| is_missing(&row.case));
-    rows.map(|row| OnlyIn {
-        run: has.name.to_owned(),
-        missing_in: lacks.name.to_owned(),
-        case: row.case.clone(),
-        reason: reason(&row.case),
-    })
-    .collect()
+    row::timed_rows(*has)
+        .filter(|row| is_missing(&row.case))
+        .map(|row| OnlyIn {
+            run: has.name.to_owned(),
+            missing_in: lacks.name.to_owned(),
+            case: row.case.clone(),
+            reason: reason(&row.case),
+        })
+        .collect()
 }
 
 #[cfg(test)]

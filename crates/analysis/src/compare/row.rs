@@ -99,10 +99,16 @@ pub enum InconclusiveReason {
     Wide,
 }
 
+/// Returns the benchmarks whose times are compared. The trials of a search have rates that only this search selected.
+pub(super) fn timed_rows(side: NamedRun<'_>) -> impl Iterator<Item = &Row> {
+    let is_searched = side.run.records.header.find_rate.is_some();
+    side.run.summary.rows.iter().filter(move |_| !is_searched)
+}
+
 /// Returns the benchmarks that both runs have: the worse first, then by ratio.
 pub(super) fn compare_rows(baseline: NamedRun, new: NamedRun, margin: f64) -> Vec<ComparedRow> {
-    let of_case = |case: &Case| new.run.summary.rows.iter().find(|row| row.case == *case);
-    let pairs = baseline.run.summary.rows.iter().filter_map(|row| Some((row, of_case(&row.case)?)));
+    let of_case = |case: &Case| timed_rows(new).find(|row| row.case == *case);
+    let pairs = timed_rows(baseline).filter_map(|row| Some((row, of_case(&row.case)?)));
     let mut rows: Vec<ComparedRow> = pairs.map(|(old, row)| figures(baseline, new, old, row)).collect();
     let chances: Vec<f64> = rows.iter().filter_map(|row| row.p).collect();
     let tested = rows.iter_mut().filter(|row| row.p.is_some());

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::{
     comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
-    comparison::beginning, comparison::numbered,
+    comparison::beginning, comparison::numbered, comparison::searched,
 };
 use crate::{DecodedRun, Disturbance, Run};
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
     fixture::{self, costs::EVERYWHERE, costs::RunBuilder, costs::SMALL_PIPE, costs::SPINNER},
 };
 use furlong_model::{
-    Cache, Case, Conditions, CoreChoice, Machine, Outcome, PeerHost, Placement, Record, Runtime, Unavailable,
-    Wait,
+    Cache, Case, Conditions, CoreChoice, Machine, Outcome, PeerHost, Placement, Record, RunHeader, Runtime,
+    Unavailable, Wait,
 };
 use serde_json::{Value, json};
 
@@ -71,6 +71,35 @@ fn a_change_at_the_margin_is_inconclusive() {
     assert_eq!(row.verdict, Change::Inconclusive);
     assert_eq!(row.reason, Some(InconclusiveReason::Changed));
     assert!(comparison.is_inconclusive() && !comparison.has_regression());
+}
+
+#[test]
+fn highest_rates_are_compared_by_their_intervals() {
+    let compared = |old: f64, new: f64| {
+        let comparison = against(&searched(old), &searched(new));
+        // The times of the steps of a search are not compared.
+        assert!(comparison.rows.is_empty() && comparison.only_in.is_empty());
+        let [one] = &comparison.capacities[..] else { panic!("{:?}", comparison.capacities) };
+        let [low, high] = one.ci95.unwrap();
+        assert!(low < new / old && new / old < high && (one.ratio.unwrap() * old / new - 1.0).abs() < 0.03);
+        (one.verdict, one.tied, comparison.has_regression())
+    };
+    assert_eq!(compared(4000.0, 2000.0), (Change::Worse, false, true));
+    assert_eq!(compared(2000.0, 4000.0), (Change::Better, false, false));
+    assert_eq!(compared(4000.0, 3960.0), (Change::Same, true, false));
+    let other = Run {
+        header: RunHeader { find_rate: "p50<1ms".parse().ok(), ..fixture::header() },
+        ..searched(2000.0)
+    };
+    let [old, other] = [searched(2000.0), other].map(|run| compare_one(&run));
+    assert!(old && !other, "only searches with one objective are compared");
+}
+
+/// Returns whether a run can be compared with a search.
+fn compare_one(run: &Run) -> bool {
+    let search = searched(2000.0);
+    let [old, new] = [&search, run].map(DecodedRun::of);
+    compare(&[NamedRun { name: "a", run: &old }, NamedRun { name: "b", run: &new }], MARGIN).is_ok()
 }
 
 #[test]

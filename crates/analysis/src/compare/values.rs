@@ -36,6 +36,7 @@ impl RunPart {
     pub fn decode(&self) -> DecodedRun<'_> {
         let mut summary = DecodedRun::of(&self.measured).summary;
         summary.rows.iter_mut().for_each(|row| reset(self.axis, &mut row.case));
+        summary.capacities.iter_mut().for_each(|one| reset(self.axis, &mut one.case));
         summary.skipped.iter_mut().for_each(|skipped| reset(self.axis, &mut skipped.case));
         let trials = Trials::decode(&self.comparable.trials);
         DecodedRun { records: &self.comparable, summary, trials }

@@ -3,7 +3,7 @@
 
 use super::super::csv::{sheet, words};
 use super::prose::inconclusive_because;
-use furlong_analysis::{ComparedCount, ComparedRow, Comparison, OnlyIn};
+use furlong_analysis::{ComparedCapacity, ComparedCount, ComparedRow, Comparison, OnlyIn};
 use furlong_model::Case;
 
 /// A line: a benchmark or a count of both runs, or a benchmark of only one run.
@@ -11,6 +11,7 @@ struct Line<'a> {
     run: &'a str,
     case: &'a Case,
     row: Option<&'a ComparedRow>,
+    capacity: Option<&'a ComparedCapacity>,
     count: Option<&'a ComparedCount>,
     only: Option<&'a OnlyIn>,
 }
@@ -24,13 +25,18 @@ impl Line<'_> {
     fn figure(&self, figure: impl Fn(&ComparedRow) -> Option<f64>) -> String {
         self.row.and_then(figure).map(|figure| figure.to_string()).unwrap_or_default()
     }
+
+    /// Returns a figure of the highest rates.
+    fn rate(&self, figure: impl Fn(&ComparedCapacity) -> Option<f64>) -> String {
+        self.capacity.and_then(figure).map(|figure| figure.to_string()).unwrap_or_default()
+    }
 }
 
 /// Name of a column and the function that fills its cells, which are empty without a value.
 type Column = (&'static str, fn(&Line) -> String);
 
 /// All columns; their names contain the units.
-const COLUMNS: [Column; 32] = [
+const COLUMNS: [Column; 38] = [
     ("run", |line| words(line.run)),
     ("mechanism", |line| words(&line.case.mechanism)),
     ("wait", |line| line.case.wait.to_string()),
@@ -50,8 +56,10 @@ const COLUMNS: [Column; 32] = [
     ("parties", |line| line.case.parties().to_string()),
     ("conditions", |line| line.case.conditions.to_string()),
     ("verdict", |line| {
-        let of_count = || line.count.map_or("not-compared", |count| count.verdict.name());
-        line.row.map_or_else(of_count, |row| row.verdict.name()).to_owned()
+        let of_count = || line.count.map(|count| count.verdict.name());
+        let verdict =
+            line.row.map(|row| row.verdict.name()).or_else(|| line.capacity.map(|one| one.verdict.name()));
+        verdict.or_else(of_count).unwrap_or("not-compared").to_owned()
     }),
     ("ratio", |line| line.figure(|row| row.ratio)),
     ("ci95_low", |line| line.figure(|row| row.ci95.map(|ends| ends[0]))),
@@ -74,16 +82,24 @@ const COLUMNS: [Column; 32] = [
         let reason = inconclusive.or_else(|| line.only.and_then(|only| only.reason.clone()));
         reason.as_deref().map(words).unwrap_or_default()
     }),
+    ("objective", |line| line.capacity.map(|one| one.objective.to_string()).unwrap_or_default()),
+    ("baseline_per_second", |line| line.rate(|one| one.baseline.per_second)),
+    ("new_per_second", |line| line.rate(|one| one.new.per_second)),
+    ("rate_ratio", |line| line.rate(|one| one.ratio)),
+    ("rate_ratio_low", |line| line.rate(|one| one.ci95.map(|ends| ends[0]))),
+    ("rate_ratio_high", |line| line.rate(|one| one.ci95.map(|ends| ends[1]))),
 ];
 
 /// Returns a header, then the lines.
 pub fn comparison_csv(comparison: &Comparison) -> String {
-    let line = |run, case| Line { run, case, row: None, count: None, only: None };
+    let line = |run, case| Line { run, case, row: None, capacity: None, count: None, only: None };
     let rows = comparison.rows.iter().map(|row| Line { row: Some(row), ..line(&row.run, &row.case) });
+    let rates = comparison.capacities.iter();
+    let rates = rates.map(|one| Line { capacity: Some(one), ..line(&one.run, &one.case) });
     let counts =
         comparison.counts.iter().map(|count| Line { count: Some(count), ..line(&count.run, &count.case) });
     let only = comparison.only_in.iter().map(|only| Line { only: Some(only), ..line(&only.run, &only.case) });
     let header = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
     let cells = |line: Line| COLUMNS.iter().map(|(_, cell)| cell(&line)).collect();
-    sheet([header].into_iter().chain(rows.chain(counts).chain(only).map(cells)))
+    sheet([header].into_iter().chain(rows.chain(rates).chain(counts).chain(only).map(cells)))
 }

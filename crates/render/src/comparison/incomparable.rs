@@ -39,7 +39,7 @@ pub fn incomparable(why: &ComparisonRefusal) -> String {
             format!(
                 "{run} and {baseline} have no benchmark in common: {run} has {}, and {baseline} has {}. Benchmarks \
                  match if mechanism, wait strategy, pattern, sizes, placement, arrival, buffer, access, boundary, window and \
-                 conditions are equal",
+                 conditions are equal, and with --find-rate also the objective and --arrival",
                 cases(has),
                 cases(baseline_has)
             )

@@ -1,12 +1,13 @@
 //! A comparison as JUnit's XML, which systems for continuous integration show: a suite for each run, with a case for each row and
 //! each count of the baseline.
 
+use super::capacities;
 use super::counts::change;
 use super::prose::{heading, inconclusive_because};
 use furlong_analysis::text::plain;
 use furlong_analysis::{
-    Change, ComparedCount, ComparedRow, ComparedRun, Comparison, CountChange, CountedQuantity, Difference,
-    OnlyIn,
+    Change, ComparedCapacity, ComparedCount, ComparedRow, ComparedRun, Comparison, CountChange,
+    CountedQuantity, Difference, OnlyIn,
 };
 use furlong_model::format_ns;
 
@@ -36,7 +37,8 @@ fn suite(comparison: &Comparison, run: &ComparedRun) -> String {
     let rows = comparison.rows_of(&run.name).map(row_case);
     let counts = comparison.counts_of(&run.name).map(count_case);
     let missing = comparison.only_in.iter().filter(|only| only.missing_in == run.name).map(missing_case);
-    let cases: Vec<Case> = rows.chain(counts).chain(missing).collect();
+    let rates = comparison.capacities_of(&run.name).map(rate_case);
+    let cases: Vec<Case> = rows.chain(rates).chain(counts).chain(missing).collect();
     let count = |is: fn(&Case) -> bool| cases.iter().filter(|case| is(case)).count().to_string();
     let failures = count(|case| matches!(case.result, Result::Failed(_)));
     let skipped = count(|case| matches!(case.result, Result::Skipped(_)));
@@ -103,6 +105,15 @@ fn row_case(row: &ComparedRow) -> Case {
 fn missing_case(only: &OnlyIn) -> Case {
     let reason = only.reason.as_deref().map_or_else(|| "it was not measured again".to_owned(), plain);
     Case { name: plain(&only.case.to_string()), result: Result::Skipped(reason) }
+}
+
+fn rate_case(one: &ComparedCapacity) -> Case {
+    let result = match capacities::verdict(one) {
+        "worse" => Result::Failed(capacities::change(one)),
+        "inconclusive" => Result::Skipped(capacities::change(one)),
+        _ => Result::Passed,
+    };
+    Case { name: format!("{} highest rate with {}", plain(&one.case.to_string()), one.objective), result }
 }
 
 fn count_case(count: &ComparedCount) -> Case {

@@ -1,5 +1,6 @@
 //! A comparison of runs: as a document, for a spreadsheet and for programs.
 
+mod capacities;
 mod columns;
 mod counts;
 mod csv;
@@ -49,6 +50,7 @@ pub fn document(comparison: &Comparison) -> Document {
         [Section::default().bullets(neutral(prose::runs(comparison)))].into_iter().collect();
     for run in comparison.others() {
         document.push(against_baseline(comparison, run));
+        document.push(capacities::section(comparison, run));
         document.push(counts::section(comparison, run));
         document.push(Section::list("Inconclusive", neutral(prose::inconclusive(comparison, run))));
         document.push(Section::list("Not compared", neutral(prose::only_in(comparison, run))));
@@ -61,8 +63,9 @@ pub fn document(comparison: &Comparison) -> Document {
 fn against_baseline(comparison: &Comparison, run: &ComparedRun) -> Section {
     let rows: Vec<_> = comparison.rows_of(&run.name).map(line).collect();
     if rows.is_empty() {
-        return Section::chapter(prose::heading(comparison, run))
-            .paragraph("No benchmark was timed in both.");
+        let section = Section::chapter(prose::heading(comparison, run));
+        let has_rates = comparison.capacities_of(&run.name).next().is_some();
+        return section.paragraph_if((!has_rates).then_some("No benchmark was timed in both."));
     }
     let notes = prose::footnotes(comparison, run);
     let table = Table { notes, ..Table::new(COLUMNS.map(|(column, _)| column), rows) };

@@ -10,7 +10,7 @@ use furlong_analysis::{
 use furlong_fixture as fixture;
 use furlong_fixture::{
     comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
-    comparison::numbered,
+    comparison::numbered, comparison::searched,
 };
 use furlong_model::Bounds;
 use proptest::prelude::*;
@@ -109,6 +109,22 @@ fn xml_for_continuous_integration() {
         assert!(!rest.contains(['<', '>', '&']) && rest.matches('"').count() % 2 == 0, "{line}");
     }
     assert!(hostile.lines().count() > 10, "{hostile}");
+}
+
+#[test]
+fn highest_rates_have_their_own_table() {
+    let worse = against(&searched(4000.0), &searched(2000.0));
+    let text = comparison_markdown(&worse);
+    assert!(text.contains("Highest rate with p50 below 200 us") && text.contains("| worse"), "{text}");
+    assert!(text.contains("Worse, highest rate with p50 below 200 us: mechanism-0/block 3.99k/s"), "{text}");
+    assert!(!text.contains("No benchmark was timed"), "{text}");
+    assert!(comparison_junit(&worse).contains("failures=\"1\""));
+    let sheet = comparison_csv(&worse);
+    assert!(sheet.lines().nth(1).unwrap().contains(",worse,,") && sheet.contains(",p50<200 us,3"), "{sheet}");
+    let mut tie = worse;
+    (tie.capacities[0].verdict, tie.capacities[0].tied) = (furlong_analysis::Change::Inconclusive, true);
+    let tie = comparison_markdown(&tie);
+    assert!(tie.contains("| tie") && tie.contains("Tie, highest rate"), "{tie}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Conclusions of a comparison, as sentences.
 
-use super::{counts, prose::NAMED};
+use super::{capacities, counts, prose::NAMED};
 use crate::noise::disturbance;
 use crate::object::JudgedSentences;
 use furlong_analysis::text::{capital, listed, plain};
@@ -20,10 +20,16 @@ pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
         "The ratios contain everything that changed between the runs: your change, but also load, heat and the physical \
          cores of a virtual machine. Measure both sides again, in turn, before you trust a difference."
     };
-    let differs = comparison.rows.iter().any(|row| !row.identical);
+    let differs = !comparison.capacities.is_empty() || comparison.rows.iter().any(|row| !row.identical);
     comparison
         .others()
-        .flat_map(|run| [conclude(comparison, run), counts::sentences(comparison, run)].concat())
+        .flat_map(|run| {
+            let rates = capacities::sentences(comparison, run);
+            let is_of_rates_alone = !rates.is_empty() && comparison.rows_of(&run.name).next().is_none();
+            let doubts = comparison.runs.first().into_iter().chain([run]).filter_map(doubts);
+            let doubts = if is_of_rates_alone { doubts.collect() } else { Vec::new() };
+            [conclude(comparison, run), doubts, rates, counts::sentences(comparison, run)].concat()
+        })
         .chain(differs.then(|| caveat.to_owned()))
         .collect()
 }

@@ -60,7 +60,9 @@ pub fn export_parquet(runs: &[NamedSummary]) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
     use crate::object::assert_has_all;
+    use furlong_analysis::DecodedRun;
     use furlong_fixture as fixture;
+    use furlong_fixture::comparison::searched;
 
     fn exported(render: fn(&[NamedSummary]) -> String) -> String {
         let summary = fixture::summary();
@@ -131,6 +133,29 @@ mod tests {
         );
         let sheet = export_csv(&named);
         assert!(sheet.lines().skip(1).all(|line| line.split(',').any(|cell| cell == "true")), "{sheet}");
+    }
+
+    #[test]
+    fn highest_rates_are_columns_and_a_metric() {
+        let summary = DecodedRun::of(&searched(4000.0)).summary;
+        let named = [NamedSummary { name: "run", summary: &summary }];
+        let sheet = export_csv(&named);
+        let lines: Vec<Vec<_>> = sheet.lines().map(|line| line.split(',').collect()).collect();
+        let cells = |name: &str| {
+            let at = lines[0].iter().position(|column| *column == name).unwrap();
+            lines[1..].iter().map(|line| line[at]).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
+        };
+        assert_eq!(cells("objective"), ["p50<200 us"], "only the benchmark without a rate has it");
+        let rate = |name: &str| cells(name)[0].parse::<f64>().unwrap();
+        let [low, high] = ["highest_low_per_second", "highest_high_per_second"].map(rate);
+        assert!(
+            low < rate("highest_per_second")
+                && rate("highest_per_second") < high
+                && (low..high).contains(&4000.0)
+        );
+        let metrics = export_openmetrics(&named);
+        assert_eq!(metrics.matches("furlong_highest_rate_per_second{").count(), 3, "{metrics}");
+        assert!(export_json(&named).contains("\"capacities\""));
     }
 
     #[test]
