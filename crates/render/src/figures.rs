@@ -410,7 +410,6 @@ pub(crate) static FIGURES: [Figure; 40] = [
     ]),
     // Empty if calls were not counted, because a question mark would need a separate legend.
     figure("calls", |entry| entry.row.system_calls().map_or_else(String::new, |calls| decimals(Some(calls))))
-        .expendable(4)
         .when(|row| row.exchange.system_calls.is_some())
         .keys(&[
             Key::One(41, "system_calls", Cell::FigureIfAny(Row::system_calls)),
