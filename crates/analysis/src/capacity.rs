@@ -7,7 +7,7 @@ use furlong_model::{Arrival, Case, Slo};
 use furlong_stats::{Mixture, Threshold, median, sort_by, tidy};
 use serde::Serialize;
 
-/// Lowest rate that is considered, per second.
+/// Lowest rate that is considered, per second, unless a percentile needs more messages.
 const LOWEST: f64 = 10.0;
 
 /// Ratio of the ends of an interval from which on its trials do not determine a rate.
@@ -103,7 +103,9 @@ impl CapacitySearch {
         }
         let timed = trials.measured(case).filter(|trial| is_timed(trial)).map(|trial| trial.record);
         let closed_loop_per_second = per_second(timed)?;
-        let range = [LOWEST, (closed_loop_per_second * HIGHEST).max(2.0 * LOWEST)];
+        // In a second, the longest trial, one message must be beyond the percentile.
+        let lowest = LOWEST.max(1.0 / (1.0 - slo.quantile));
+        let range = [lowest, (closed_loop_per_second * HIGHEST).max(2.0 * lowest)];
         let mut search = CapacitySearch {
             case: case.clone(),
             slo,

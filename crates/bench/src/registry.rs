@@ -152,8 +152,17 @@ impl MechanismEntry {
     /// Returns why the roles cannot run under the requested conditions of this case, or `None`.
     pub(crate) fn refuse_conditions(&self, case: &Case) -> Option<Unavailable> {
         if !case.conditions.is_empty() && !self.runs_furlongs_loop() {
-            let reason =
-                format!("the programs of {} set their conditions themselves", self.capabilities.name);
+            let name = self.capabilities.name;
+            let conditions = &case.conditions;
+            if conditions.size_mix().is_some() || conditions.service_time().is_some() {
+                let reason =
+                    format!("{name} has its own loop, which sends messages of one size and does no work");
+                return Some(Unavailable::new(
+                    reason,
+                    "leave out --sizes and --service-time, or this benchmark",
+                ));
+            }
+            let reason = format!("the programs of {name} set their conditions themselves");
             return Some(Unavailable::new(
                 reason,
                 "start furlong under these conditions, as in chrt, nice or numactl --membind",

@@ -4,7 +4,7 @@ use crate::document::{Column, Document, Row, Section, Table, drawn};
 use furlong_analysis::text::{format_per_second, plain};
 use furlong_analysis::{Capacity, HighestRate, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series};
-use furlong_model::{Arrival, format_bytes, format_ns};
+use furlong_model::{Arrival, Case, ConditionKind, SizeMix, format_bytes, format_ns};
 
 /// Returns the ranking by the highest rate, in place of a table per rate. `head` is above it, and `charts` and `rest` below.
 pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, rest: Section) -> Document {
@@ -23,7 +23,7 @@ pub fn table(summary: &Summary) -> Section {
         let rate = one.highest_rate();
         let share = |rate: f64| format!("{:.0} %", rate / one.closed_loop_per_second * 100.0);
         let trials: usize = one.points.iter().map(|point| point.trials).sum();
-        let name = plain(&one.case.row());
+        let name = name(capacities, one);
         Row::neutral([
             if one.is_tied_with_first && ties > 1 { format!("={rank}") } else { rank.to_string() },
             name,
@@ -44,10 +44,26 @@ pub fn table(summary: &Summary) -> Section {
         Column::figures("share"),
         Column::figures("trials"),
     ];
-    Section::titled(title(capacities)).table(Table::new(columns, rows)).paragraph(
+    let is_never_kept = capacities.iter().all(|one| one.highest_rate().low.is_none());
+    let never = "No benchmark keeps the objective at any rate: the machine delays messages for longer, or the limit is below the latency.";
+    Section::titled(title(capacities)).paragraph_if(is_never_kept.then_some(never)).table(Table::new(columns, rows)).paragraph(
         "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
          timed from when it was due. ?: too few trials, a longer --within gives more. share: highest rate relative to the rate in a closed loop.",
     )
+}
+
+/// Returns the mix of sizes that all benchmarks have.
+fn common_mix(capacities: &[Capacity]) -> Option<&SizeMix> {
+    let mix = capacities.first()?.case.conditions.size_mix();
+    mix.filter(|_| capacities.iter().all(|one| one.case.conditions.size_mix() == mix))
+}
+
+/// Returns the name of the benchmark without the mix of sizes, if that is in the title.
+fn name(capacities: &[Capacity], one: &Capacity) -> String {
+    let kind = common_mix(capacities).and_then(|_| ConditionKind::find("sizes"));
+    let others = kind.and_then(|kind| one.case.conditions.split(kind)).map(|(_, others)| others);
+    let conditions = others.unwrap_or_else(|| one.case.conditions.clone());
+    plain(&Case { conditions, ..one.case.clone() }.row())
 }
 
 /// Formats an estimate.
@@ -70,8 +86,7 @@ pub(crate) fn interval(rate: &HighestRate) -> String {
 fn title(capacities: &[Capacity]) -> String {
     let Some(Capacity { case, objective, offered, .. }) = capacities.first() else { return String::new() };
     let limit = format_ns(objective.limit_ns as f64);
-    let size = format_bytes(case.size_bytes);
-    let size = if case.conditions.size_mix().is_some() { format!("up to {size}") } else { size };
+    let size = common_mix(capacities).map_or_else(|| format_bytes(case.size_bytes), SizeMix::to_string);
     let process = match offered {
         Arrival::Poisson(_) => "at independent times (Poisson)".to_owned(),
         Arrival::Burst { messages, .. } => format!("in bursts of {messages}"),
@@ -95,7 +110,7 @@ pub fn chart(summary: &Summary) -> Option<Chart> {
         let points = one.points.iter().map(|point| {
             Point::new(format_per_second(point.asked_per_second), point.asked_per_second, point.percentile_ns)
         });
-        Series { name: plain(&one.case.row()), look, points: points.collect() }
+        Series { name: name(capacities, one), look, points: points.collect() }
     });
     let percentile = objective.percentile();
     Chart {

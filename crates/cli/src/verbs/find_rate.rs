@@ -70,9 +70,12 @@ pub fn measure(
     let mut recorder = environment.begin(&whole, saving)?;
     recorder.carry_out(&Plan { trials: 3, ..whole.clone() }, 0);
     let each = Plan { without_noise: true, cases: Vec::new(), ..whole };
+    // Cases without a result at a rate: adapters with other arrivals, and failures.
+    let mut given_up = Vec::new();
     for round in 0..MOST_TRIALS {
         let searches = capacity_searches(&recorder.so_far()?);
-        let is_wide = |search: &&CapacitySearch| search.spread() > NARROW;
+        let is_wide =
+            |search: &&CapacitySearch| search.spread() > NARROW && !given_up.contains(search.case());
         let wide: Vec<_> = searches.iter().filter(is_wide).collect();
         if wide.is_empty() || recorder.is_interrupted() {
             break;
@@ -88,7 +91,10 @@ pub fn measure(
             };
             let wanted = Duration::from_secs_f64(BEYOND / (1.0 - slo.quantile) / per_second);
             let budget = wanted.clamp(BUDGETS[0], BUDGETS[1]);
-            recorder.carry_out(&Plan { cases: vec![case], budget, ..each.clone() }, round);
+            recorder.carry_out(&Plan { cases: vec![case.clone()], budget, ..each.clone() }, round);
+            if !recorder.has_measured(&case) {
+                given_up.push(search.case().clone());
+            }
         }
     }
     recorder.finish()
