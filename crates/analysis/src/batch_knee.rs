@@ -1,8 +1,8 @@
 //! Batch sizes beyond which benchmarks no longer become faster.
 
 use crate::{BatchFigures, Row};
-use furlong_model::{Case, ConditionKind};
-use furlong_stats::tidy;
+use furlong_model::Case;
+use furlong_stats::{sort_by_key, tidy};
 use serde::Serialize;
 
 /// A benchmark with several messages per call.
@@ -14,17 +14,26 @@ pub struct BatchedRow {
     pub batches: [BatchFigures; 2],
 }
 
-/// The batch size from which on a benchmark no longer becomes faster.
+/// The batch size from which on a benchmark gains little.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BatchKnee {
     /// Name of the benchmark with its placement, without the batch.
     pub row: String,
-    /// The smallest batch that ties with the fastest one.
-    pub batch: usize,
+    /// The benchmark without the batch.
+    #[serde(skip)]
+    pub case: Case,
+    /// The smallest batch within 10 % of the best; `None` if that is the smallest measured one, or if the intervals of smaller
+    /// ones overlap with that of the best.
+    pub batch: Option<usize>,
     /// The smallest and the largest measured batch.
     pub measured: [usize; 2],
-    /// Ratio of the median with the smallest measured batch to that with this one.
+    /// The best batch.
+    pub best: usize,
+    /// Ratio of the speed with this batch, or with the best one if there is no knee, to that with the smallest one: messages per
+    /// second, or at a rate the reciprocal of the median latency.
     pub times: f64,
+    /// Whether the speed is that of messages at a rate.
+    pub is_latency: bool,
 }
 
 /// Returns the benchmarks with several messages per call.
@@ -36,73 +45,71 @@ pub(crate) fn batched_rows(rows: &[Row]) -> Vec<BatchedRow> {
     rows.iter().filter_map(with).collect()
 }
 
-/// Returns the knee of each benchmark with at least three batch sizes.
+/// Returns the knee of each benchmark with at least three batch sizes and an interval for each.
 pub(crate) fn knees(rows: &[Row]) -> Vec<BatchKnee> {
     const FEWEST_SIZES: usize = 3;
-    let Some(kind) = ConditionKind::find("batch") else { return Vec::new() };
-    let without = |row: &Row| {
-        let (_, conditions) = row.case.conditions.split(kind)?;
-        Some(Case { conditions, ..row.case.clone() })
-    };
-    let batch = |row: &&Row| row.case.conditions.batch().unwrap_or(1);
-    let mut knees: Vec<BatchKnee> = Vec::new();
-    for (at, row) in rows.iter().enumerate() {
-        let Some(case) = without(row) else { continue };
-        if rows[..at].iter().any(|other| without(other).as_ref() == Some(&case)) {
-            continue;
-        }
-        let same = || rows.iter().filter(|other| without(other).as_ref() == Some(&case));
-        let time = |row: &&Row| row.exchange.deciding().ns;
-        let (Some(fastest), Some(smallest), Some(largest)) = (
-            same().min_by(|a, b| time(a).total_cmp(&time(b))),
-            same().min_by_key(batch),
-            same().max_by_key(batch),
-        ) else {
-            continue;
-        };
-        let ties = |row: &&Row| row.case == fastest.case || fastest.tied_with.contains(&row.case.row());
-        let Some(knee) = same().filter(ties).min_by_key(batch) else { continue };
-        if same().count() >= FEWEST_SIZES && fastest.comparable.is_some() {
-            knees.push(BatchKnee {
-                row: format!("{} {}", case.row(), case.placement),
-                batch: batch(&knee),
-                measured: [batch(&smallest), batch(&largest)],
-                times: tidy(time(&smallest) / time(&knee)),
-            });
+    let mut curves: Vec<(Case, Vec<(usize, Estimate)>)> = Vec::new();
+    for row in rows {
+        let Some((case, batch)) = row.case.without_batch() else { continue };
+        let Some(speed) = speed(row) else { continue };
+        match curves.iter_mut().find(|(other, _)| *other == case) {
+            Some((_, curve)) => curve.push((batch, speed)),
+            None => curves.push((case, vec![(batch, speed)])),
         }
     }
-    knees
+    curves.retain(|(_, curve)| curve.len() >= FEWEST_SIZES);
+    curves.into_iter().filter_map(|(case, curve)| BatchKnee::of(case, curve)).collect()
+}
+
+/// Messages per second, or the reciprocal of a latency, with its interval.
+type Estimate = (f64, [f64; 2]);
+
+fn speed(row: &Row) -> Option<Estimate> {
+    let time = row.exchange.deciding();
+    let [low, high] = time.ci95?;
+    Some((1e9 / time.ns, [1e9 / high, 1e9 / low]))
+}
+
+impl BatchKnee {
+    fn of(case: Case, mut curve: Vec<(usize, Estimate)>) -> Option<BatchKnee> {
+        /// Share of the best speed that suffices.
+        const ENOUGH: f64 = 0.9;
+        sort_by_key(&mut curve, |(batch, _)| *batch);
+        let (smallest, largest) = (curve.first()?, curve.last()?);
+        let best = curve.iter().max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0))?;
+        let place = curve.iter().position(|(_, speed)| speed.0 >= ENOUGH * best.1.0)?;
+        let is_slower = |(_, (_, ends)): &(usize, Estimate)| ends[1] < best.1.1[0];
+        let knee = Some(&curve[place]).filter(|_| place > 0 && curve[..place].iter().all(is_slower));
+        Some(BatchKnee {
+            row: format!("{} {}", case.row(), case.placement),
+            batch: knee.map(|(batch, _)| *batch),
+            measured: [smallest.0, largest.0],
+            best: best.0,
+            times: tidy(knee.unwrap_or(best).1.0 / smallest.1.0),
+            is_latency: !case.arrival.is_closed_loop(),
+            case,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{by_median, row};
-    use crate::ranking;
-    use furlong_model::{Capabilities, Family, Harness, Pattern, Placement, RequestedConditions, Wait};
-
-    /// Returns the knees of a stream with these batches and medians.
-    fn found(batches: &[(&str, f64)]) -> Vec<(usize, [usize; 2])> {
-        let library = Capabilities { family: Family::Library, ..Capabilities::DEFAULT };
-        let with = |(batch, median_ns): &(&str, f64)| {
-            let mut row = row("pipe", Wait::Block, Placement::OtherCore, *median_ns);
-            let axis = vec![ConditionKind::find("batch").unwrap().read(batch).unwrap()];
-            let conditions = RequestedConditions::combinations(&[axis], &library).remove(0);
-            row.case = Case { conditions, ..row.case.with_pattern(Pattern::OneWay) };
-            row
-        };
-        let mut rows: Vec<_> = batches.iter().map(with).collect();
-        rows.push(row("tcp", Wait::Block, Placement::OtherCore, 90_000.0));
-        ranking::rank(&mut rows, &Harness::default(), by_median);
-        knees(&rows).into_iter().map(|knee| (knee.batch, knee.measured)).collect()
-    }
+    use furlong_model::{Placement, Wait};
 
     #[test]
-    fn smallest_batch_that_ties_with_the_fastest_is_the_knee() {
-        let many = [("1", 9_000.0), ("4", 3_000.0), ("16", 1_000.0), ("64", 1_000.0)];
-        assert_eq!(found(&many), [(16, [1, 64])]);
-        assert_eq!(found(&[("1", 9_000.0), ("4", 3_000.0), ("16", 1_000.0)]), [(16, [1, 16])]);
-        assert_eq!(found(&[("1", 1_000.0), ("4", 3_000.0), ("16", 9_000.0)]), [(1, [1, 16])]);
-        assert_eq!(found(&many[..2]), [], "two sizes have no knee");
+    fn smallest_batch_near_the_best_is_the_knee_if_smaller_ones_are_significantly_slower() {
+        let knee = |speeds: &[(usize, f64)], width: f64| {
+            let curve =
+                speeds.iter().map(|(batch, speed)| (*batch, (*speed, [speed / width, speed * width])));
+            let case = Case::round_trip("pipe".to_owned(), Wait::Block, 128, Placement::OtherCore);
+            let found = BatchKnee::of(case, curve.collect()).unwrap();
+            (found.batch, found.best, found.measured)
+        };
+        let many = [(64, 98.0), (1, 10.0), (16, 100.0), (4, 50.0), (8, 91.0)];
+        assert_eq!(knee(&many, 1.02), (Some(8), 16, [1, 64]));
+        assert_eq!(knee(&many, 1.5), (None, 16, [1, 64]), "4 may be as fast");
+        assert_eq!(knee(&[(1, 95.0), (4, 100.0), (16, 99.0)], 1.001), (None, 4, [1, 16]));
+        assert_eq!(knee(&[(1, 10.0), (4, 30.0), (16, 90.0)], 1.02), (Some(16), 16, [1, 16]));
     }
 }

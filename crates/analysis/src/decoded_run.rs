@@ -1,9 +1,11 @@
 //! A decoded run with its summary, from which every statement about a run is computed.
 
 use crate::reference::{ReferenceRow, References};
+use crate::size_classes::size_class_times;
 use crate::{Row, Run, Summary, Verdict, trials::Trials};
 use furlong_model::{Case, Measurement, Trial};
 use furlong_stats::Distribution;
+use std::collections::BTreeMap;
 
 /// A run with its trials decoded and its summary.
 #[derive(Debug, Clone)]
@@ -68,6 +70,11 @@ impl<'a> DecodedRun<'a> {
     pub fn times(&self, case: &Case) -> Vec<Distribution> {
         let times = self.trials.measured(case).map(|trial| trial.times.clone());
         times.collect::<Result<_, _>>().unwrap_or_default()
+    }
+
+    /// Returns the times of each size of a mix in each measured trial; empty if all messages have the same size.
+    pub fn size_class_times(&self, case: &Case) -> BTreeMap<usize, Vec<Distribution>> {
+        size_class_times(self.measured(case)).unwrap_or_default()
     }
 
     /// Returns the time by which benchmarks are compared of each measured trial, in nanoseconds, or an empty list if one of them

@@ -4,7 +4,7 @@
 //! `message_ns`, so that readers do not confuse them.
 
 use furlong_model::{Case, Measurement, Role, RoleTally, Unit, WaitKind};
-use furlong_stats::{Distribution, Mixture, median, median_interval, tidy, uncertainty};
+use furlong_stats::{Distribution, Mixture, median, median_interval, outwards, tidy, uncertainty};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ pub struct ExchangeFigures {
     pub stream: Option<MedianTime>,
     /// Exchanges per second: the reciprocal of the median over trials of the time per exchange.
     pub per_second: f64,
+    /// 95 % interval of `per_second` over trials; `None` for round trips, or for fewer than three trials.
+    pub per_second_ci95: Option<[f64; 2]>,
     /// Bytes per second at that rate, of messages one way or of answers; `None` for round trips.
     pub bytes_per_second: Option<f64>,
     /// CPU time over both roles, in nanoseconds.
@@ -42,6 +44,9 @@ impl Serialize for ExchangeFigures {
         map.serialize_entry(&format!("{key}s_per_sample"), &self.per_sample)?;
         map.serialize_entry(&format!("{key}_ns"), &self.ns)?;
         map.serialize_entry(&format!("{key}s_per_second"), &self.per_second)?;
+        if let Some(interval) = self.per_second_ci95 {
+            map.serialize_entry(&format!("{key}s_per_second_ci95"), &interval)?;
+        }
         if let Some(bytes) = self.bytes_per_second {
             map.serialize_entry("bytes_per_second", &bytes)?;
         }
@@ -58,6 +63,7 @@ impl ExchangeFigures {
     pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
         let unit = Unit::of(case.pattern());
         let per_second = per_second(trials.iter().copied())?;
+        let interval_ns = median_interval(&trials.iter().copied().map(each_ns).collect::<Vec<_>>());
         let carries_a_load = case.size_bytes > 0 && case.pattern().facts().has_throughput;
         Some(ExchangeFigures {
             unit,
@@ -65,6 +71,9 @@ impl ExchangeFigures {
             ns: Times::of(times)?,
             stream: None,
             per_second,
+            per_second_ci95: interval_ns
+                .filter(|_| carries_a_load)
+                .map(|[low, high]| outwards([1e9 / high, 1e9 / low])),
             bytes_per_second: carries_a_load.then(|| tidy(per_second * case.mean_bytes())),
             cpu_ns: Cpu::of(case, trials),
             switches: Switches::from_trials(case, trials),

@@ -431,8 +431,8 @@ impl Race<'_> {
     /// Finds benchmarks with several messages per call, and their knees if those are reliable.
     fn batches(&self, is_reliable: bool) -> Option<Finding> {
         let rows = batched_rows(self.rows);
-        let knees = || if is_reliable { knees(self.rows) } else { Vec::new() };
-        (!rows.is_empty()).then(|| Finding::Batches { rows, knees: knees() })
+        let knees = if is_reliable { knees(self.rows) } else { Vec::new() };
+        (!rows.is_empty() || !knees.is_empty()).then_some(Finding::Batches { rows, knees })
     }
 
     /// Finds own programs that wait for something other than each other, such as a timer. Processes that wake each other

@@ -159,6 +159,6 @@ pub use stalled::StallFigures;
 pub use standings::{Leader, Leaders, Standings};
 pub use store::ReadError;
 pub use summary::{SUMMARY_SCHEMA, Summary};
-pub use tail::{Tail, tails};
+pub use tail::{Tail, size_tails, tails};
 pub use terms::{Part, Source, Term};
 pub use tuning::{Effect, TUNING_SCHEMA, TunedBenchmark, TunedCondition, TuningResult};

@@ -3,7 +3,7 @@
 use crate::exchange::Times;
 use crate::{Law, law::Breach};
 use furlong_model::Measurement;
-use furlong_stats::Distribution;
+use furlong_stats::{Distribution, HistogramError};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,18 +22,25 @@ impl SizeClassTimes {
     /// # Errors
     /// Returns the breach of a trial whose times cannot be read.
     pub(crate) fn of(trials: &[&Measurement]) -> Result<Vec<SizeClassTimes>, Breach> {
-        let mut classes: BTreeMap<usize, Vec<Distribution>> = BTreeMap::new();
-        // A rare size may be in no message of a trial.
-        for class in trials.iter().flat_map(|trial| &trial.size_classes) {
-            let times = Distribution::decode(&class.histogram)
-                .map_err(|error| Breach::new(Law::CompleteRecord, error.to_string()))?;
-            classes.entry(class.size_bytes).or_default().push(times);
-        }
+        let classes = size_class_times(trials.iter().copied())
+            .map_err(|error| Breach::new(Law::CompleteRecord, error.to_string()))?;
         let times = |(size_bytes, times): (usize, Vec<Distribution>)| {
             Some(SizeClassTimes { size_bytes, ns: Times::of(&times)? })
         };
         Ok(classes.into_iter().filter_map(times).collect())
     }
+}
+
+/// Returns the times of each size in each trial that has messages of that size.
+pub(crate) fn size_class_times<'a>(
+    trials: impl Iterator<Item = &'a Measurement>,
+) -> Result<BTreeMap<usize, Vec<Distribution>>, HistogramError> {
+    let mut classes: BTreeMap<usize, Vec<Distribution>> = BTreeMap::new();
+    // A rare size may be in no message of a trial.
+    for class in trials.flat_map(|trial| &trial.size_classes) {
+        classes.entry(class.size_bytes).or_default().push(Distribution::decode(&class.histogram)?);
+    }
+    Ok(classes)
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ const FEWEST_SAMPLES: u64 = 100 * FEWEST_BEYOND;
 pub struct Tail {
     /// Case of the benchmark.
     pub case: Case,
+    /// Size of these messages; `None` for all messages.
+    pub size_bytes: Option<usize>,
     /// Times in nanoseconds, ascending, each with the share of round trips or messages that took at least that long. The
     /// share decreases from 1. Each trial has the same weight.
     pub points: Vec<(f64, f64)>,
@@ -32,8 +34,16 @@ pub fn tails(run: &DecodedRun, group: &Group) -> Vec<Tail> {
     run.summary.rows_of(group).filter(|row| is_single(row)).filter_map(|row| of(run, &row.case)).collect()
 }
 
+/// Returns the tails of the messages of each size of a mix. It omits sizes with too few samples.
+pub fn size_tails(run: &DecodedRun, row: &Row) -> Vec<Tail> {
+    let tail = |(size_bytes, times): (usize, Vec<Distribution>)| {
+        Some(Tail { case: row.case.clone(), size_bytes: Some(size_bytes), points: points(&times)? })
+    };
+    run.size_class_times(&row.case).into_iter().filter_map(tail).collect()
+}
+
 fn of(run: &DecodedRun, case: &Case) -> Option<Tail> {
-    Some(Tail { case: case.clone(), points: points(&run.times(case))? })
+    Some(Tail { case: case.clone(), size_bytes: None, points: points(&run.times(case))? })
 }
 
 fn points(trials: &[Distribution]) -> Option<Vec<(f64, f64)>> {

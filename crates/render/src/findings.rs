@@ -156,18 +156,34 @@ fn batches(rows: &[BatchedRow], knees: &[BatchKnee]) -> String {
     let each = rows.iter().map(|BatchedRow { row, batches: [sent, received] }| {
         format!("{} sends {} and receives {}", plain(row), per_call(sent), per_call(received))
     });
-    let mut text = format!("Messages per call: {}.", listed(&each.collect::<Vec<_>>(), BATCHES_NAMED));
-    for BatchKnee { row, batch, measured: [smallest, largest], times } in knees {
-        let (row, gain) = (plain(row), format!("{} times as fast as with {smallest}", factor(*times)));
-        text += &if batch == smallest {
-            format!(" {row} is not significantly faster with more than {smallest} per call.")
-        } else if batch == largest {
-            format!(" {row} is fastest with {largest} per call, the most that was measured, {gain}.")
-        } else {
-            format!(" {row} is not significantly faster with more than {batch} per call, {gain}.")
-        };
+    let calls = format!("Messages per call: {}.", listed(&each.collect::<Vec<_>>(), BATCHES_NAMED));
+    let calls = (!rows.is_empty()).then_some(calls);
+    calls.into_iter().chain(knees.iter().map(knee)).collect::<Vec<_>>().join(" ")
+}
+
+/// Names the batch from which on a benchmark gains little, or reports the absence of a knee.
+pub(crate) fn knee(found: &BatchKnee) -> String {
+    let BatchKnee { batch, measured: [smallest, largest], best, times, is_latency, .. } = found;
+    let (row, times) = (plain(&found.row), factor(*times));
+    let what = if *is_latency { "as fast as" } else { "the throughput" };
+    let most = if *is_latency { "lowest latency" } else { "highest throughput" };
+    match batch {
+        Some(batch) if batch == largest => {
+            format!(
+                "{row} gains up to {batch} per call, the most that was measured: {times} times {what} with {smallest}."
+            )
+        }
+        Some(batch) => {
+            format!(
+                "Knee of {row}: {batch} per call, within 10 % of the {most} and {times} times {what} with {smallest}."
+            )
+        }
+        None if best == smallest => format!("{row} has no knee: {smallest} per call has the {most}."),
+        None => format!(
+            "{row} has no knee: {best} per call, {times} times {what} with {smallest}, is not significantly better than a smaller batch by more \
+             than 10 %."
+        ),
     }
-    text
 }
 
 /// Returns the words for a row that is the first of its kind, alone or with others that tie with it.
@@ -364,13 +380,16 @@ mod tests {
                     }],
                     knees: vec![BatchKnee {
                         row: "pipe/block other-core".to_owned(),
-                        batch: 16,
+                        case: furlong_fixture::case("pipe", furlong_model::Wait::Block, Placement::OtherCore),
+                        batch: Some(16),
                         measured: [1, 64],
+                        best: 64,
                         times: 6.0,
+                        is_latency: false,
                     }],
                 },
-                "pipe/block (batch 64) other-core sends 64.00 per write and receives 9.87 per read. pipe/block other-core is not \
-                 significantly faster with more than 16 per call, 6.0 times as fast as with 1.",
+                "pipe/block (batch 64) other-core sends 64.00 per write and receives 9.87 per read. Knee of pipe/block other-core: \
+                 16 per call, within 10 % of the highest throughput and 6.0 times the throughput with 1.",
             ),
             (
                 Finding::WakeUp { times: 12.04, rows: 3, size_bytes },

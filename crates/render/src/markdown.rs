@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn there_is_no_heading_above_charts_that_are_not_printed() {
-        let chart = ranking::charts(None, &furlong_fixture::summary()).0.swap_remove(0);
+        let chart = ranking::charts(&furlong_fixture::summary()).0.swap_remove(0);
         let charts = Section::titled("Charts").with(Block::Chart(chart));
         let document = Document { sections: vec![Section::titled("Nothing below"), charts] };
         assert_eq!(with_charts(&document, &|_| String::new()), "### Nothing below\n");

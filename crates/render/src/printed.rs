@@ -64,7 +64,7 @@ fn charts_of_summary(found: &Summary, when: Charts) -> Vec<Chart> {
         return capacity::chart(found).filter(|_| when != Charts::Never).into_iter().collect();
     }
     let mut charts = match when {
-        Charts::Always => charts::ranking::charts(None, found).0,
+        Charts::Always => charts::ranking::charts(found).0,
         Charts::Auto | Charts::Never => Vec::new(),
     };
     charts.extend(sweep::charts(found, when));

@@ -1,8 +1,8 @@
 //! Charts of sweeps: what a row does as its messages grow, or come more often.
 
 use super::charts::{
-    FEWEST_POINTS, Sweep, latency_by_links, latency_by_rate, latency_by_size, sum_by_parties, sweeps,
-    throughput_by_size,
+    FEWEST_POINTS, Sweep, by_batch, latency_by_links, latency_by_rate, latency_by_size, sum_by_parties,
+    sweeps, throughput_by_size,
 };
 use super::style::Charts;
 use furlong_analysis::Summary;
@@ -19,7 +19,7 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
         Charts::Auto => FEWEST_UNASKED,
     };
     let chart = |sweep: &Sweep| match sweep.pattern.facts().has_throughput {
-        true => throughput_by_size::chart(None, sweep),
+        true => throughput_by_size::chart(sweep),
         false => latency_by_size::chart(summary, sweep),
     };
     let mut all = sweeps(summary, |pattern| !pattern.makes_links());
@@ -28,6 +28,7 @@ pub(crate) fn charts(summary: &Summary, when: Charts) -> Vec<Chart> {
     }
     all.iter()
         .filter_map(chart)
+        .chain(by_batch::charts(summary, fewest))
         .chain(latency_by_rate::charts(summary, fewest))
         .chain(sum_by_parties::charts(summary, fewest))
         .chain(latency_by_links::charts(summary, fewest))

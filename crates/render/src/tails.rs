@@ -3,8 +3,9 @@
 
 use super::style::Charts;
 use furlong_analysis::text::plain;
-use furlong_analysis::{DecodedRun, Group, PayloadKind, Tail, Unit, tails};
+use furlong_analysis::{DecodedRun, Group, PayloadKind, Row, Tail, Unit, size_tails, tails};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series, Side, percentile};
+use furlong_model::format_bytes;
 
 /// Number of benchmarks in a group for which tails are charted. A user who asked for a few benchmarks wants the
 /// details, while a long ranking is read in its table.
@@ -13,6 +14,9 @@ const ROWS: std::ops::RangeInclusive<usize> = 2..=5;
 /// Maximum number of groups that have charts. With more, as in a sweep over sizes, charts would bury the tables.
 const MOST_GROUPS: usize = 2;
 
+/// Maximum number of benchmarks with a mix of sizes for which sizes are charted, because each has its own chart.
+const MOST_BY_SIZE: usize = 2;
+
 /// Returns one chart for each group, if the chart shows more than the percentiles in the table.
 pub(crate) fn charts(run: &DecodedRun, when: Charts) -> Vec<Chart> {
     let summary = &run.summary;
@@ -20,13 +24,17 @@ pub(crate) fn charts(run: &DecodedRun, when: Charts) -> Vec<Chart> {
     let groups = || summary.groups.iter().filter(carries_something);
     match when {
         Charts::Never => Vec::new(),
-        Charts::Always => groups().filter_map(|group| chart(run, group, 1)).collect(),
+        Charts::Always => {
+            let all = groups().filter_map(|group| chart(run, group, 1));
+            all.chain(groups().flat_map(|group| size_charts(run, group, usize::MAX))).collect()
+        }
         Charts::Auto if groups().count() > MOST_GROUPS => Vec::new(),
         Charts::Auto => {
             let few = |group: &&Group| ROWS.contains(&summary.rows_of(group).count());
             // A chart that lacks a row of its table would need a reason for each.
             let all = |group| chart(run, group, summary.rows_of(group).count());
-            groups().filter(few).filter_map(all).collect()
+            let sizes = groups().flat_map(|group| size_charts(run, group, MOST_BY_SIZE));
+            groups().filter(few).filter_map(all).chain(sizes).collect()
         }
     }
 }
@@ -37,10 +45,26 @@ fn chart(run: &DecodedRun, group: &Group, fewest: usize) -> Option<Chart> {
     if tails.len() < fewest {
         return None;
     }
-    let unit = run.summary.rows_of(group).next().map_or(Unit::RoundTrip, |row| row.exchange.unit).word();
+    let unit = run.summary.rows_of(group).next().map_or(Unit::RoundTrip, |row| row.exchange.unit);
+    tail_chart(&group.name, unit, &plain(&group.title), tails)
+}
+
+/// Returns a chart of the sizes of a mix for each benchmark, or for none if the group has more than `most`.
+fn size_charts(run: &DecodedRun, group: &Group, most: usize) -> Vec<Chart> {
+    let rows: Vec<_> = run.summary.rows_of(group).filter(|row| !row.size_classes.is_empty()).collect();
+    let chart = |row: &&Row| {
+        let (tails, name) = (size_tails(run, row), row.case.row());
+        let id = format!("sizes-{}-{name}", group.name);
+        let title = format!("{}, by size", plain(&name));
+        (tails.len() > 1).then(|| tail_chart(&id, row.exchange.unit, &title, tails))?
+    };
+    if rows.len() > most { Vec::new() } else { rows.iter().filter_map(chart).collect() }
+}
+
+fn tail_chart(id: &str, unit: Unit, title: &str, tails: Vec<Tail>) -> Option<Chart> {
     Chart {
-        id: format!("tails-{}", group.name),
-        title: format!("Share of {unit}s that take at least this long: {}", plain(&group.title)),
+        id: format!("tails-{id}"),
+        title: format!("Share of {}s that take at least this long: {title}", unit.word()),
         says: String::new(),
         notes: Vec::new(),
         x: Axis::log("", Measure::Time),
@@ -68,7 +92,8 @@ fn curve(tail: Tail) -> Series {
         Point::new(label, *ns, *share)
     };
     let points = tail.points.iter().enumerate().map(point).collect();
-    Series { name: tail.case.row(), look: Look::Muted, points }
+    let name = tail.size_bytes.map_or_else(|| tail.case.row(), format_bytes);
+    Series { name, look: Look::Muted, points }
 }
 
 #[cfg(test)]
@@ -78,7 +103,9 @@ mod tests {
     use crate::{Style, document, terminal::terminal};
     use furlong_analysis::Run;
     use furlong_fixture as fixture;
-    use furlong_model::{Placement, Record, Trial, Wait};
+    use furlong_model::{
+        Capabilities, ConditionKind, Placement, Record, RequestedConditions, SizeClass, Trial, Wait,
+    };
 
     /// Returns a run with benchmarks of these names at each of `sizes`.
     fn run(names: &[&str], sizes: &[usize]) -> Run {
@@ -127,6 +154,27 @@ mod tests {
             drawn(&run(&six[..5], &[128, 256]), Charts::Auto).matches("Share of round trips").count(),
             2
         );
+    }
+
+    #[test]
+    fn sizes_of_a_mix_have_a_chart_per_row() {
+        let mix = ConditionKind::find("sizes").unwrap().read("64:1,4KiB:1").unwrap();
+        let conditions = RequestedConditions::combinations(&[vec![mix]], &Capabilities::DEFAULT).remove(0);
+        let mixed = |names: &[&str]| {
+            let mut run = run(names, &[4096]);
+            for trial in &mut run.trials {
+                trial.case.conditions = conditions.clone();
+                if let furlong_model::Outcome::Measured(measured) = &mut trial.outcome {
+                    let class = |size_bytes| SizeClass { size_bytes, histogram: measured.histogram.clone() };
+                    measured.size_classes = [64, 4096].map(class).into();
+                }
+            }
+            drawn(&run, Charts::Auto)
+        };
+        let text = mixed(&["pipe", "tcp"]);
+        assert_eq!(text.matches(", by size").count(), 2, "{text}");
+        assert_eq!(text.matches("a 64B, b 4KiB").count(), 2, "{text}");
+        assert!(!mixed(&["pipe", "tcp", "udp"]).contains(", by size"), "three charts would bury the tables");
     }
 
     #[test]

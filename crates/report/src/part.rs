@@ -10,7 +10,7 @@ use furlong_analysis::{
 };
 use furlong_chart::Chart;
 use furlong_render::charts::{
-    FEWEST_POINTS, latency_by_links, latency_by_rate, latency_by_size, ranking, sum_by_parties,
+    FEWEST_POINTS, by_batch, latency_by_links, latency_by_rate, latency_by_size, ranking, sum_by_parties,
     throughput_by_size,
 };
 use furlong_render::document::{Block, Cell, Column, Fact, Line, Row, Section, Table, Tone};
@@ -104,14 +104,15 @@ impl Part {
             return self.fill_with_capacities(ids, noted);
         }
         let summary = &self.summary;
-        let (rankings, fewer_rankings) = ranking::charts(Some(run), summary);
-        let rankings = ranking::overview(Some(run), summary).into_iter().chain(rankings).collect();
+        let (rankings, fewer_rankings) = ranking::charts(summary);
+        let rankings = ranking::overview(summary).into_iter().chain(rankings).collect();
         let latency = latency_by_size::charts(summary);
+        let by_batch = by_batch::charts(summary, FEWEST_POINTS);
         let by_rate = latency_by_rate::charts(summary, FEWEST_POINTS);
         let by_links = latency_by_links::charts(summary, FEWEST_POINTS);
         let by_parties = sum_by_parties::charts(summary, FEWEST_POINTS);
         let (distributions, fewer) = distribution::charts(run);
-        let throughput = throughput_by_size::charts(Some(run), summary);
+        let throughput = throughput_by_size::charts(summary);
         let (busy, less_busy) = cpu_and_latency::charts(summary);
         let mut parts: Vec<Chart> = self.explanation.iter().flat_map(cost_parts::charts).collect();
         parts
@@ -146,11 +147,13 @@ impl Part {
             ("Where the time goes", parts, 0),
             ("Latency against size", latency, 0),
             ("Throughput against size", throughput, 0),
+            ("Batches", by_batch, 0),
             ("Latency against rate", by_rate, 0),
             ("Several at once", by_parties, 0),
             ("Latency against links", by_links, 0),
             ("Ranking", rankings, fewer_rankings),
             ("Distribution of latencies", distributions, fewer),
+            ("Distribution by size", distribution::size_charts(run), 0),
             ("Processors busy against latency", busy, less_busy),
         ] {
             self.add(title, charts, left_out, ids, noted);

@@ -66,6 +66,13 @@ impl RequestedConditions {
 }
 
 impl Case {
+    /// Returns the case without its batch size, and the size; `None` if none is requested, not even one message per call.
+    pub fn without_batch(&self) -> Option<(Case, usize)> {
+        let (batch, conditions) = self.conditions.split(&BATCH)?;
+        let RequestedCondition::Batch(number) = batch else { return None };
+        Some((Case { conditions, ..self.clone() }, number.get().into()))
+    }
+
     /// Returns why several messages cannot be in one call in this case, if they cannot.
     pub(crate) fn refuse_batch(&self) -> Option<Unavailable> {
         let batch = self.conditions.batch()?;

@@ -1,6 +1,7 @@
 //! Charts that both the terminal and the HTML report show, one file per kind. Each file turns computed results into the
 //! description of a chart and a sentence that summarizes it.
 
+pub mod by_batch;
 pub mod latency_by_links;
 pub mod latency_by_rate;
 pub mod latency_by_size;
@@ -10,19 +11,16 @@ pub mod sum_by_parties;
 mod sweep;
 pub mod throughput_by_size;
 
-use furlong_analysis::{DecodedRun, Group, PayloadKind, Row, Summary};
-use furlong_model::Measurement;
-use furlong_stats::median_interval;
+use furlong_analysis::{Group, PayloadKind, Row, Summary};
 
 pub use sweep::FEWEST_POINTS;
 pub(crate) use sweep::{Sweep, sweeps};
 
 /// Returns the interval, over trials, of a benchmark's bytes per second.
-fn throughput_interval(run: Option<&DecodedRun>, row: &Row) -> Option<[f64; 2]> {
-    let bytes = row.case.mean_bytes();
-    let each_ns = |trial: &Measurement| trial.elapsed_ns as f64 / trial.round_trips as f64;
-    let [low, high] = median_interval(&run?.measured(&row.case).map(each_ns).collect::<Vec<_>>())?;
-    Some([high, low].map(|ns| bytes / ns * 1e9))
+fn throughput_interval(row: &Row) -> Option<[f64; 2]> {
+    let exchange = &row.exchange;
+    let bytes = exchange.bytes_per_second? / exchange.per_second;
+    Some(exchange.per_second_ci95?.map(|rate| rate * bytes))
 }
 
 /// Returns the groups that get a separate chart, and the number of groups left out. A sweep over sizes gets three

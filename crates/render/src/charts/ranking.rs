@@ -3,21 +3,20 @@
 
 use super::{charted_groups, throughput_interval};
 use crate::words::{WHISKERS, first_of, name, timed};
-use furlong_analysis::{DecodedRun, Group, PayloadKind, Row, Summary, describe_placement};
+use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Family, format_bytes};
 use std::collections::BTreeSet;
 
 /// Returns one chart for each ranked group, and the number of charts left out. A sweep over sizes gets three charts.
-/// Without the run, throughput has no intervals.
-pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> (Vec<Chart>, usize) {
+pub fn charts(summary: &Summary) -> (Vec<Chart>, usize) {
     let (groups, left_out) = charted_groups(summary);
-    (groups.into_iter().filter_map(|group| chart(run, summary, group)).collect(), left_out)
+    (groups.into_iter().filter_map(|group| chart(summary, group)).collect(), left_out)
 }
 
-fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<Chart> {
+fn chart(summary: &Summary, group: &Group) -> Option<Chart> {
     let rows: Vec<&Row> = summary.rows_of(group).collect();
-    let shown = ShownAxis::of(run, group, &rows)?;
+    let shown = ShownAxis::of(group, &rows)?;
     Chart {
         id: format!("ranking-{}", group.name),
         title: format!("Ranking: {}", group.title),
@@ -34,7 +33,7 @@ fn chart(run: Option<&DecodedRun>, summary: &Summary, group: &Group) -> Option<C
 
 /// Returns a chart of the fastest benchmark of each family in each ranking of the first size and pattern, or `None` if
 /// that is a single ranking.
-pub fn overview(run: Option<&DecodedRun>, summary: &Summary) -> Option<Chart> {
+pub fn overview(summary: &Summary) -> Option<Chart> {
     let mut groups = summary.groups.iter().filter(|group| group.carries == PayloadKind::Data);
     let first = groups.next()?;
     let alike = |group: &&Group| {
@@ -45,7 +44,7 @@ pub fn overview(run: Option<&DecodedRun>, summary: &Summary) -> Option<Chart> {
     let mut seen = BTreeSet::new();
     let rows = groups.iter().flat_map(|group| summary.rows_of(group));
     let rows: Vec<&Row> = rows.filter(|row| seen.insert((&row.group, row.family))).collect();
-    let shown = ShownAxis::of(run, first, &rows).filter(|_| groups.len() > 1 && rows.len() > groups.len())?;
+    let shown = ShownAxis::of(first, &rows).filter(|_| groups.len() > 1 && rows.len() > groups.len())?;
     let is_apart = groups.iter().any(|group| group.placement != first.placement);
     let named = |row: &&Row| match is_apart {
         true => format!("{}, {}", name(row), describe_placement(row.case.placement)),
@@ -75,12 +74,12 @@ struct ShownAxis {
 
 impl ShownAxis {
     /// Chooses throughput if messages follow each other as fast as they are received, and times otherwise.
-    fn of(run: Option<&DecodedRun>, group: &Group, rows: &[&Row]) -> Option<ShownAxis> {
+    fn of(group: &Group, rows: &[&Row]) -> Option<ShownAxis> {
         let is_stream = group.pattern.is_one_way() && group.arrival.is_closed_loop();
         if is_stream && rows.iter().all(|row| row.exchange.bytes_per_second.is_some()) {
             return Some(ShownAxis {
                 x: Axis::log("bytes per second", Measure::Throughput),
-                series: vec![series("bytes per second", Look::Filled, rows, |row| throughput(run, row))],
+                series: vec![series("bytes per second", Look::Filled, rows, throughput)],
             });
         }
         Some(ShownAxis {
@@ -109,9 +108,9 @@ fn median(row: &Row) -> Point {
     Point { x_ends: row.exchange.ns.median_ci95, ..Point::new("median", row.exchange.ns.p50, 0.0) }
 }
 
-fn throughput(run: Option<&DecodedRun>, row: &Row) -> Point {
+fn throughput(row: &Row) -> Point {
     let median = row.exchange.bytes_per_second.unwrap_or_default();
-    Point { x_ends: throughput_interval(run, row), ..Point::new("bytes per second", median, 0.0) }
+    Point { x_ends: throughput_interval(row), ..Point::new("bytes per second", median, 0.0) }
 }
 
 #[cfg(test)]
@@ -127,8 +126,8 @@ mod tests {
             let case = |name| fixture::case(name, Wait::Block, Placement::OtherCore).with_pattern(pattern);
             let times = [("pipe", 2_000.0), ("posix-mq", 5_000.0)];
             let run = TrialBuilder::default().run(&times.map(|(name, ns)| (case(name), ns)), &STEADY);
-            let run = DecodedRun::of(&run);
-            charts(Some(&run), &run.summary).0.remove(0)
+            let run = furlong_analysis::DecodedRun::of(&run);
+            charts(&run.summary).0.remove(0)
         };
         let stream = of(Pattern::OneWay);
         assert_eq!((stream.x.measure, stream.series.len()), (Measure::Throughput, 1));

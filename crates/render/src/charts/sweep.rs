@@ -39,7 +39,7 @@ pub struct Sweep<'a> {
 
 impl SweepKey {
     /// Returns the properties that are equal among benchmarks that differ in size. Values of axes are in the names of the curves.
-    fn but_for_size(case: &Case) -> SweepKey {
+    pub(crate) fn but_for_size(case: &Case) -> SweepKey {
         let (waiting, case) = case.ranked_properties();
         SweepKey { waiting, case: Case { size_bytes: 0, ..case } }
     }

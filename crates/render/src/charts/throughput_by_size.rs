@@ -4,26 +4,25 @@ use super::sweep::{Curve, Sweep, sweeps};
 use super::throughput_interval;
 use crate::words::WHISKERS;
 use furlong_analysis::text::listed;
-use furlong_analysis::{DecodedRun, Row, Summary};
+use furlong_analysis::{Row, Summary};
 use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series, Side};
 use furlong_model::format_bytes;
 
 /// Rows that tie and are named one by one.
 const NAMED: usize = 3;
 
-/// Returns one chart for each group of streams or requests that was measured with several sizes. Without the run, the
-/// charts have no intervals.
-pub fn charts(run: Option<&DecodedRun>, summary: &Summary) -> Vec<Chart> {
+/// Returns one chart for each group of streams or requests that was measured with several sizes.
+pub fn charts(summary: &Summary) -> Vec<Chart> {
     let sweeps = sweeps(summary, |pattern| pattern.facts().has_throughput);
-    sweeps.iter().filter_map(|sweep| chart(run, sweep)).collect()
+    sweeps.iter().filter_map(chart).collect()
 }
 
 /// Returns the chart of one sweep.
-pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
+pub(crate) fn chart(sweep: &Sweep) -> Option<Chart> {
     let series = sweep.curves.iter().enumerate().map(|(number, curve)| Series {
         name: curve.name.clone(),
         look: Series::look(number, curve.rows[0].family),
-        points: curve.rows.iter().filter_map(|row| point(run, row)).collect(),
+        points: curve.rows.iter().filter_map(|row| point(row)).collect(),
     });
     let what = if sweep.pattern.has_requests() { "Throughput of answers" } else { "Throughput" };
     let chart = Chart {
@@ -42,10 +41,10 @@ pub(crate) fn chart(run: Option<&DecodedRun>, sweep: &Sweep) -> Option<Chart> {
 }
 
 /// Returns the rate of a benchmark, with the interval over its trials.
-fn point(run: Option<&DecodedRun>, row: &Row) -> Option<Point> {
+fn point(row: &Row) -> Option<Point> {
     let size = row.case.size_bytes;
     let rate = row.exchange.bytes_per_second?;
-    Some(Point { y_ends: throughput_interval(run, row), ..Point::new(format_bytes(size), size as f64, rate) })
+    Some(Point { y_ends: throughput_interval(row), ..Point::new(format_bytes(size), size as f64, rate) })
 }
 
 /// Names the benchmark with the highest throughput, and those that are tied with it.
