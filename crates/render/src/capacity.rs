@@ -3,8 +3,11 @@
 use crate::document::{Column, Document, Row, Section, Table, drawn};
 use furlong_analysis::text::{format_per_second, plain};
 use furlong_analysis::{Capacity, HighestRate, Summary, describe_placement};
-use furlong_chart::{Axis, Chart, Kind, Measure, Point, Series};
+use furlong_chart::{Axis, Chart, Guide, Kind, Measure, Point, Series};
 use furlong_model::{Arrival, Case, ConditionKind, SizeMix, format_bytes, format_ns};
+
+/// Benchmarks whose highest rate is marked: more marks hide the points.
+const MARKED: usize = 2;
 
 /// Returns the ranking by the highest rate, in place of a table per rate. `head` is above it, and `charts` and `rest` below.
 pub(crate) fn document(summary: &Summary, head: Section, charts: Vec<Chart>, rest: Section) -> Document {
@@ -113,16 +116,47 @@ pub fn chart(summary: &Summary) -> Option<Chart> {
         Series { name: name(capacities, one), look, points: points.collect() }
     });
     let percentile = objective.percentile();
+    let limit = format_ns(objective.limit_ns as f64);
+    let mark = |one: &Capacity| {
+        Some(Guide::Upright(
+            one.highest_rate().per_second?,
+            format!("highest rate of {}", name(capacities, one)),
+        ))
+    };
     Chart {
         id: "capacity".to_owned(),
         title: format!("{percentile} against offered load"),
-        says: format!("The objective is {percentile} below {}.", format_ns(objective.limit_ns as f64)),
+        says: format!("The objective is {percentile} below {limit}."),
         notes: vec!["A point is the median of the trials at one rate.".to_owned()],
         x: Axis::log("messages sent per second", Measure::Number),
-        y: Axis::log(percentile, Measure::Time),
+        y: Axis::log(format!("{percentile} (objective: below {limit})"), Measure::Time),
         kind: Kind::Scatter,
         series: series.collect(),
-        guides: Vec::new(),
+        guides: capacities.iter().filter_map(mark).take(MARKED).collect(),
     }
     .drawable()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Style, terminal::terminal};
+    use furlong_analysis::{DecodedRun, Edge};
+    use furlong_fixture::comparison::searched;
+
+    #[test]
+    fn rate_is_marked_and_its_absence_is_said() {
+        let mut summary = DecodedRun::of(&searched(4000.0)).summary;
+        let chart = chart(&summary).unwrap();
+        let [Guide::Upright(rate, _)] = chart.guides[..] else { panic!("{chart:?}") };
+        assert!((rate / 4000.0 - 1.0).abs() < 0.05, "{chart:?}");
+        let text = |summary: &Summary| terminal(&[table(summary)].into_iter().collect(), Style::default());
+        assert!(!text(&summary).contains("at any rate"), "{}", text(&summary));
+        summary.capacities[0].edge = Some(Edge::Lowest);
+        assert!(
+            text(&summary).contains("No benchmark keeps the objective at any rate"),
+            "{}",
+            text(&summary)
+        );
+    }
 }
