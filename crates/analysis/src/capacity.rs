@@ -97,7 +97,7 @@ impl CapacitySearch {
         trials.by_case().filter_map(|(case, _)| CapacitySearch::of(case, trials, slo)).collect()
     }
 
-    fn of(case: &Case, trials: &Trials, slo: Slo) -> Option<CapacitySearch> {
+    pub(crate) fn of(case: &Case, trials: &Trials, slo: Slo) -> Option<CapacitySearch> {
         if !case.arrival.is_closed_loop() {
             return None;
         }
@@ -175,7 +175,7 @@ impl CapacitySearch {
         high / low
     }
 
-    fn result(self) -> Capacity {
+    pub(crate) fn result(self) -> Capacity {
         let (per_second, interval) = self.threshold.estimate();
         let kept: usize = self.points.iter().map(|point| point.kept).sum();
         let trials: usize = self.points.iter().map(|point| point.trials).sum();
@@ -203,6 +203,11 @@ impl CapacitySearch {
 /// Returns the searches of a run that finds the highest rates; empty for any other run.
 pub fn capacity_searches(run: &Run) -> Vec<CapacitySearch> {
     run.header.find_rate.map_or_else(Vec::new, |slo| CapacitySearch::all(&Trials::decode(&run.trials), slo))
+}
+
+/// Returns the search for the highest rate of one benchmark; `None` unless it was measured in a closed loop.
+pub fn capacity_search(run: &Run, case: &Case, slo: Slo) -> Option<CapacitySearch> {
+    CapacitySearch::of(case, &Trials::decode(&run.trials), slo)
 }
 
 /// Returns whether a trial has a rate. A damaged record may have none.

@@ -93,7 +93,9 @@ pub use atlas::{
 };
 pub use batch_knee::{BatchKnee, BatchedRow};
 pub use batches::BatchFigures;
-pub use capacity::{Capacity, CapacityPoint, CapacitySearch, Edge, HighestRate, capacity_searches};
+pub use capacity::{
+    Capacity, CapacityPoint, CapacitySearch, Edge, HighestRate, capacity_search, capacity_searches,
+};
 pub use checks::broken_record;
 pub use comparable::{ComparableInterval, Ratio};
 pub use compare::{

@@ -29,9 +29,10 @@ pub use finalists::{SLEEPING, SPINNING, finalists, surroundings, without_boundar
 pub use ranked::{RankedBenchmark, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
 
+use crate::capacity::CapacitySearch;
 use crate::{
-    CarriedMost, DecodedRun, Finding, Level, Regimes, Row, RunFacts, Saturation, SkippedCase, SkippedStatus,
-    Summary,
+    CarriedMost, DecodedRun, Finding, HighestRate, Level, Regimes, Row, RunFacts, Saturation, SkippedCase,
+    SkippedStatus, Summary,
 };
 use constraints::KEEPS_CPUS_BUSY;
 use early_look::{early_look, eliminated, is_at_workload, is_early};
@@ -101,6 +102,9 @@ pub struct Recommendation {
     pub budget: Option<Budget>,
     /// Maximum rate of the choice in messages per second; `None` if it was not measured.
     pub capacity_per_second: Option<f64>,
+    /// Highest rate at which the choice keeps the SLO; `None` unless its trials determine it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub highest_rate: Option<HighestRate>,
     /// Candidates that were eliminated after the early look under the workload.
     pub eliminated: Vec<EliminatedCandidate>,
     /// Benchmarks that may not be chosen or could not be measured, with the reasons.
@@ -159,6 +163,12 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
     let closed_row = |choice: &RankedBenchmark| {
         long.rows.iter().chain(&run.summary.rows).find(|row| closed(&row.case) && choice.is(row))
     };
+    let highest_rate = choice.as_ref().zip(workload.slo).and_then(|(choice, slo)| {
+        let case =
+            workload.closed_case(&choice.mechanism, choice.wait, workload.size_bytes, shortlist.placement);
+        let rate = CapacitySearch::of(&case, &run.trials, slo)?.result().highest_rate();
+        Some(rate).filter(|rate| rate.per_second.is_some())
+    });
     let is_measured = |case: &Case| {
         let cases = long.rows.iter().map(|row| &row.case).chain(long.skipped.iter().map(|entry| &entry.case));
         cases.into_iter().any(|other| other.row() == case.row())
@@ -199,6 +209,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .as_ref()
             .and_then(closed_row)
             .map(|row| row.exchange.per_second / f64::from(row.case.links().get())),
+        highest_rate,
         simpler,
         spinning_not_compared: spinning_not_compared(shortlist, &excluded)
             .filter(|_| choice.is_some() && if_spinning.is_none()),

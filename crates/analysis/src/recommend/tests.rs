@@ -4,6 +4,7 @@ use super::*;
 use crate::Run;
 use crate::fixture::{
     self,
+    comparison::TrialBuilder,
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
 use furlong_model::{
@@ -88,6 +89,22 @@ fn busy_waiting_that_was_not_compared_has_a_reason() {
         |record: &Record| matches!(record, Record::Trial(trial) if trial.case.wait == Wait::Spin);
     let found = without(is_spinning);
     assert_eq!((found.if_spinning, found.spinning_not_compared.as_deref()), (None, Some("")));
+}
+
+#[test]
+fn highest_rate_that_keeps_the_slo_is_that_of_the_choice() {
+    let slo = "p50<200us".parse::<Slo>().ok();
+    let workload = Workload { slo, interval_ns: Some(1_000_000), ..Workload::default() };
+    let mut all = records(workload.clone(), &[PIPE, QUEUE]);
+    let found = |records: &[Record]| {
+        recommend(&DecodedRun::of(&Run::from_records(records.to_vec()).unwrap())).unwrap().highest_rate
+    };
+    assert_eq!(found(&all), None, "one rate that is kept does not determine it");
+    let case = workload.closed_case("pipe", Wait::Block, workload.size_bytes, Placement::OtherCore);
+    all.extend(TrialBuilder::default().at_rates(&case, 4000.0));
+    let rate = found(&all).unwrap();
+    let [low, highest, high] = [rate.low, rate.per_second, rate.high].map(Option::unwrap);
+    assert!(low < 4000.0 && 4000.0 < high && (highest / 4000.0 - 1.0).abs() < 0.05, "{rate:?}");
 }
 
 #[test]

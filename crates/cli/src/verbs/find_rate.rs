@@ -1,8 +1,8 @@
 //! Measures the highest rates that keep an objective: each trial's rate depends on the earlier trials of its benchmark.
 
 use crate::arguments::SavingOptions;
-use crate::environment::{FinishedRun, RunEnvironment};
-use furlong_analysis::{CapacitySearch, capacity_searches};
+use crate::environment::{FinishedRun, RunEnvironment, RunRecorder};
+use furlong_analysis::{CapacitySearch, capacity_search, capacity_searches};
 use furlong_bench::plan::Plan;
 use furlong_console::exit::Usage;
 use furlong_model::{Arrival, Case, Placement, Slo, WaitKind, is_one};
@@ -54,6 +54,49 @@ pub fn check(cases: &[Case]) -> Result<(), Usage> {
     Ok(())
 }
 
+/// Measures a trial of `plan` at the rate at which the answer is least certain. Returns whether it has a result.
+fn measure_next(
+    recorder: &mut RunRecorder<'_>,
+    search: &CapacitySearch,
+    (slo, arrival): (Slo, Arrival),
+    plan: &Plan,
+    round: u32,
+) -> bool {
+    let per_second = search.next_per_second();
+    let arrival = arrival.with_interval((1e9 / per_second).round().max(1.0) as u64);
+    let case = Case { arrival, ..search.case().clone() };
+    let wanted = Duration::from_secs_f64(BEYOND / (1.0 - slo.quantile) / per_second);
+    let budget = wanted.clamp(BUDGETS[0], BUDGETS[1]);
+    recorder.carry_out(&Plan { cases: vec![case.clone()], budget, ..plan.clone() }, round);
+    recorder.has_measured(&case)
+}
+
+/// Finds the highest rate of a benchmark, until this time at the latest.
+///
+/// # Errors
+/// Returns an error if the records are not a valid run.
+pub fn find_one(
+    recorder: &mut RunRecorder<'_>,
+    case: &Case,
+    slo: Slo,
+    plan: &Plan,
+    until: Instant,
+) -> anyhow::Result<()> {
+    let plan = Plan { trials: 1, without_noise: true, cases: Vec::new(), ..plan.clone() };
+    if !recorder.has_measured(case) {
+        recorder.carry_out(&Plan { cases: vec![case.clone()], trials: 3, ..plan.clone() }, 0);
+    }
+    for round in 0..MOST_TRIALS {
+        let search = capacity_search(&recorder.so_far()?, case, slo);
+        let Some(search) = search.filter(|search| search.spread() > NARROW) else { break };
+        let is_over = Instant::now() + BUDGETS[1] >= until || recorder.is_interrupted();
+        if is_over || !measure_next(recorder, &search, (slo, Arrival::Interval(1)), &plan, round) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Measures `plan.cases`, which have no pace, at rates of this arrival.
 ///
 /// # Errors
@@ -84,15 +127,7 @@ pub fn measure(
             if began.elapsed() >= within {
                 return recorder.finish();
             }
-            let per_second = search.next_per_second();
-            let case = Case {
-                arrival: arrival.with_interval((1e9 / per_second).round().max(1.0) as u64),
-                ..search.case().clone()
-            };
-            let wanted = Duration::from_secs_f64(BEYOND / (1.0 - slo.quantile) / per_second);
-            let budget = wanted.clamp(BUDGETS[0], BUDGETS[1]);
-            recorder.carry_out(&Plan { cases: vec![case.clone()], budget, ..each.clone() }, round);
-            if !recorder.has_measured(&case) {
+            if !measure_next(&mut recorder, search, (slo, arrival), &each, round) {
                 given_up.push(search.case().clone());
             }
         }

@@ -1,5 +1,6 @@
 //! The choice with its figures, and the reasons why it is provisional.
 
+use super::super::capacity::interval;
 use super::super::document::Fact;
 use super::super::noise::disturbance;
 use super::super::origin::date;
@@ -112,6 +113,7 @@ pub(crate) fn facts(recommendation: &Recommendation, detail: RecommendationDetai
             Fact::new(limit(slo), slo_verdict(slo, verdict, choice.messages, recommendation.run.partial))
         }))
         .chain(capacity(recommendation, detail))
+        .chain(highest_rate(recommendation))
         .chain(
             budget.map(|budget| {
                 Fact::new("time budget", budget_share(budget, recommendation.simpler.as_ref()))
@@ -208,6 +210,22 @@ fn capacity(recommendation: &Recommendation, detail: RecommendationDetail) -> Op
         Some(asked) => Some(Fact::new("headroom", format!("{}x: {rate}", three_digits(per_second / asked)))),
         None => detail.why.then(|| Fact::new("capacity", rate)),
     }
+}
+
+/// Returns the highest rate that keeps the SLO, if a rate was requested.
+fn highest_rate(recommendation: &Recommendation) -> Option<Fact> {
+    let workload = &recommendation.workload;
+    let (rate, slo, asked) = (recommendation.highest_rate?, workload.slo?, workload.per_second()?);
+    let per_second = rate.per_second?;
+    let limit = format_ns(slo.limit_ns as f64);
+    let [reached, requested] = [per_second, asked].map(format_per_second);
+    let times = three_digits(per_second / asked);
+    let text = format!(
+        "keeps {} < {limit} up to {reached} ({}), {times} times the requested {requested}",
+        slo.percentile(),
+        interval(&rate)
+    );
+    Some(Fact::new("highest rate", text))
 }
 
 fn slo_verdict(slo: Slo, verdict: SloVerdict, messages: u64, is_partial: bool) -> String {

@@ -6,12 +6,15 @@ use crate::environment::{FinishedRun, RunEnvironment};
 use crate::mechanisms::with_installed;
 use crate::output;
 use crate::selection::refused_boundary;
-use furlong_analysis::{DecodedRun, Offer, SLEEPING, finalists, shortlist, surroundings, without_boundary};
+use crate::verbs::find_rate;
+use furlong_analysis::{
+    DecodedRun, Offer, SLEEPING, finalists, recommend as judge, shortlist, surroundings, without_boundary,
+};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, boundary, registry, role_boundary, verified_bursts};
 use furlong_model::{
-    Boundary, Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Time as Told,
+    Boundary, Candidate, Case, ExcludedBenchmark, Placement, Record, Shortlist, Slo, Time as Told,
     UnmeasuredBoundary, Wait, Workload,
 };
 use furlong_programs::Language;
@@ -142,7 +145,10 @@ pub fn measure(
     }
     let decoded = recorder.so_far()?;
     let decoded = DecodedRun::of(&decoded);
-    let left = time.left_of(LONGER_SHARE);
+    let objective = searched_objective(workload);
+    let [longer_share, around_share] =
+        if objective.is_some() { SHARES_BEFORE_SEARCH } else { [LONGER_SHARE, LAST_SHARE] };
+    let left = time.left_of(longer_share);
     let most_trials = most_trials(within);
     let overhead_of = |cases: &[Case]| {
         let compiling = cases.iter().filter(|case| is_compiling(case)).count() as u32;
@@ -154,7 +160,7 @@ pub fn measure(
     };
     let fitting = pace.longest_look(left, most_trials, rows);
     // Without enough time, the finalists are not measured with other messages or in other places.
-    let left = if fitting.is_some() { left } else { time.left_of(LAST_SHARE) };
+    let left = if fitting.is_some() { left } else { time.left_of(around_share) };
     let Look { most, trials, budget } =
         fitting.unwrap_or_else(|| pace.shortest_look(left, rows(FEWEST_FINALISTS)));
     let cases = finalists(&decoded, most);
@@ -170,7 +176,7 @@ pub fn measure(
             Plan { cases, trials, budget, within: Some(left), longest_trial: longest, ..longer.clone() };
         recorder.carry_out(&plan, EARLY_ROUNDS);
     }
-    let left = time.left_of(LAST_SHARE);
+    let left = time.left_of(around_share);
     let budget = short_look(around.len() as u32 * SURROUNDINGS, left);
     if left > overhead * around.len() as u32 {
         let plan = Plan {
@@ -180,9 +186,17 @@ pub fn measure(
             warm_up: Some(budget / 4),
             within: Some(left),
             longest_trial: longest,
-            ..longer
+            ..longer.clone()
         };
         recorder.carry_out(&plan, 0);
+    }
+    if let Some(slo) = objective {
+        let run = recorder.so_far()?;
+        if let Some(choice) = judge(&DecodedRun::of(&run)).and_then(|found| found.choice) {
+            let case = workload.closed_case(&choice.mechanism, choice.wait, workload.size_bytes, placement);
+            let until = Instant::now() + time.left_of(LAST_SHARE);
+            find_rate::find_one(&mut recorder, &case, slo, &longer, until)?;
+        }
     }
     recorder.finish()
 }
@@ -232,10 +246,19 @@ const FIRST_ROUND_SHARE: f64 = 0.6;
 const EARLY_SHARE: f64 = 0.45;
 /// The share of the time after which the longer look ends.
 const LONGER_SHARE: f64 = 0.85;
+/// The shares of the time after which the longer look and that at other messages end, if the highest rate is searched then.
+const SHARES_BEFORE_SEARCH: [f64; 2] = [0.72, 0.82];
 /// The share of the time after which all trials end. The rest is for the analysis.
 const LAST_SHARE: f64 = 0.97;
 /// The default of `--within`.
 const DEFAULT: Duration = Duration::from_secs(30);
+
+/// Returns the objective whose highest rate is searched: of one pair at a rate at which a trial of a second has the percentile.
+fn searched_objective(workload: &Workload) -> Option<Slo> {
+    let is_one_pair = [workload.receivers, workload.senders, workload.workers] == [1; 3];
+    let per_second = workload.per_second().filter(|_| is_one_pair)?;
+    workload.slo.filter(|slo| per_second * (1.0 - slo.quantile) >= 1.0)
+}
 
 /// The start of the recommendation and its time limit.
 struct Time {
