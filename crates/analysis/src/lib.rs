@@ -50,6 +50,7 @@ mod fixture;
 mod fleet;
 mod growth;
 mod impossible;
+mod in_flight;
 mod law;
 mod left_out;
 mod little;
@@ -129,6 +130,7 @@ pub use fleet::{
 };
 pub use furlong_model::Unit;
 pub use growth::{Bottleneck, Growth, GrowthLimit, Growths};
+pub use in_flight::InFlightFigures;
 pub use law::Law;
 pub use left_out::LeftOut;
 pub use noise::{CoreToCore, Disturbance, Level, Verdict, disturbances};

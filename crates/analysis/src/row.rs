@@ -1,8 +1,8 @@
 //! Figures of one case, computed from all of its measured trials.
 
 use crate::{
-    BatchFigures, Capacity, ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, Ratio,
-    ReachMedians, Shares, SizeClassTimes, StallFigures,
+    BatchFigures, Capacity, ComparableInterval, Cpu, EnvironmentFigures, ExchangeFigures, InFlightFigures,
+    Ratio, ReachMedians, Shares, SizeClassTimes, StallFigures,
     consistent::fits_together,
     count::{CountRow, total},
     law::Breach,
@@ -10,8 +10,8 @@ use crate::{
     trials::MeasuredTrial,
 };
 use furlong_model::{
-    AdapterFacts, Arrival, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role,
-    RunHeader, TimerLateness, WarmUp,
+    AdapterFacts, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role, RunHeader,
+    TimerLateness, WarmUp,
 };
 use furlong_stats::{DistributionShape, SortedMap, are_apart, median, tidy};
 use serde::Serialize;
@@ -79,6 +79,9 @@ pub struct Row {
     /// from its due time, or without due times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_late: Option<TimerLate>,
+    /// Messages in flight, if they were sent when they were due, whether or not others were in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<InFlightFigures>,
     /// Method of counting system calls; `None` without a counted pass.
     pub count_method: Option<CountMethod>,
     /// Whether messages were checked byte by byte in every trial and both roles counted the same number. Always false for
@@ -228,6 +231,7 @@ impl SoundCase<'_> {
             sent_again_share: sent_again_share(&trials),
             late_sends_share: late_sends_share(case, &trials),
             timer_late: TimerLate::of(&trials),
+            in_flight: InFlightFigures::of(&trials),
             count_method: None,
             // The checks reject all other trials.
             verified: trials.iter().all(|trial| trial.programs.is_none()),
@@ -317,11 +321,11 @@ fn sent_again_share(trials: &[&Measurement]) -> Option<f64> {
     Some(tidy(again as f64 / answered.max(1) as f64))
 }
 
-/// Returns the share of late messages. Only a fixed rate can make a message late.
+/// Returns the share of late messages. Only a message with a due time can be late.
 fn late_sends_share(case: &Case, trials: &[&Measurement]) -> Option<f64> {
     let sends: f64 = trials.iter().map(|trial| trial.round_trips as f64).sum();
     let late: f64 = trials.iter().map(|trial| trial.late_sends as f64).sum();
-    (matches!(case.arrival, Arrival::Interval(_)) && sends > 0.0).then(|| tidy(late / sends))
+    (case.arrival.interval_ns().is_some() && sends > 0.0).then(|| tidy(late / sends))
 }
 
 /// Returns the CPU time of other processes: the median over trials.

@@ -48,7 +48,7 @@ pub struct CarriedMost {
 pub(crate) struct Evidence {
     /// Share of its CPU time that others used.
     pub lost_share: Option<f64>,
-    /// Shortest round trip in nanoseconds. One message is in flight, so the benchmark carries at most one in this time.
+    /// Shortest round trip in nanoseconds. The benchmark carries at most one window in this time.
     pub shortest_ns: Option<f64>,
 }
 
@@ -61,6 +61,7 @@ impl Saturation {
     ) -> Option<Saturation> {
         let interval_ns = case.arrival.interval_ns()?;
         let links = f64::from(case.links().get());
+        let window = f64::from(case.window().get());
         let asked_per_second = 1e9 / interval_ns as f64;
         // The sender catches up on messages that the timer delayed. They did not wait for other messages.
         let waited = |trial: &Measurement| {
@@ -81,7 +82,7 @@ impl Saturation {
             let had = |lost: f64| (1.0 - cpus * lost).max(0.0);
             let is_the_cause = |lost: &f64| {
                 *lost > DISTURBED
-                    && shortest_ns.is_none_or(|ns| ns <= interval_ns as f64)
+                    && shortest_ns.is_none_or(|ns| ns <= interval_ns as f64 * window)
                     && carried_per_second >= keeps_up * had(*lost)
             };
             Saturation {

@@ -5,6 +5,7 @@ use furlong_loops::batches::{receive_stream, receive_when_due, send_stream, send
 use furlong_loops::fan_out::{ReachTimes, receive_in_turn, receive_with_a_stall, send_in_turn};
 use furlong_loops::message_loop::MessageLoop;
 use furlong_loops::messages::{LoopResult, Messages};
+use furlong_loops::open_loop::initiate_open_loop;
 use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
 use furlong_loops::round_trip::initiate_when_due;
@@ -75,7 +76,7 @@ pub(crate) fn timed(
     {
         // The messages that synchronise both roles are not timed, and neither is the first window.
         let window = configuration.exchange.window().get();
-        let untimed = 1 + if window > 1 { u64::from(window) } else { 0 };
+        let untimed = 1 + if window > 1 && arrival.is_closed_loop() { u64::from(window) } else { 0 };
         recorder =
             recorder.by_size(SizeSequence::new(mix, configuration.key), messages.done + untimed + 1)?;
     }
@@ -88,9 +89,13 @@ pub(crate) fn timed(
         (false, Role::Initiator, true) => {
             round_trips(message_loop, messages, configuration, budget_ns, batch, &mut recorder)
         }
-        (false, Role::Initiator, false) => {
-            initiate_when_due(message_loop.channel(), messages, budget_ns, schedule, &mut recorder)
-        }
+        (false, Role::Initiator, false) => match configuration.exchange.window().get() {
+            1 => initiate_when_due(message_loop.channel(), messages, budget_ns, schedule, &mut recorder),
+            window => {
+                let pace = (schedule, window);
+                initiate_open_loop(message_loop.channel(), messages, budget_ns, pace, &mut recorder)
+            }
+        },
         (false, Role::Responder, _) => message_loop.responder()?.respond(messages),
     }?;
     let again = message_loop.channel().sent_again().zip(again_before).map(|(after, before)| after - before);

@@ -105,10 +105,33 @@ impl Channel for ReliableChannel {
         self.channel.send(message)
     }
 
-    #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.receive_next(message, |channel, message| channel.recv(message))
+    }
+
+    fn recv_if_arrived(&mut self, message: &mut Message) -> io::Result<usize> {
+        self.receive_next(message, |channel, message| channel.recv_if_arrived(message))
+    }
+
+    fn unread_buffers(&self, size_bytes: usize) -> usize {
+        self.channel.unread_buffers(size_bytes)
+    }
+
+    fn sent_again(&self) -> Option<u64> {
+        Some(self.shared.sent_again.load(Ordering::Relaxed))
+    }
+}
+
+impl ReliableChannel {
+    /// Receives through `receive` until a message is the next one, and skips all others.
+    #[inline]
+    fn receive_next(
+        &mut self,
+        message: &mut Message,
+        receive: impl Fn(&mut dyn Channel, &mut Message) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         loop {
-            let length = self.channel.recv(message)?;
+            let length = receive(&mut *self.channel, message)?;
             let due = self.received as u32 + 1;
             let is_another = |number: &u32| *number != due && self.other.holds(message, length, *number);
             let Some(number) = self.other.claimed(message).filter(is_another) else {
@@ -120,14 +143,6 @@ impl Channel for ReliableChannel {
                 self.shared.repeat();
             }
         }
-    }
-
-    fn unread_buffers(&self, size_bytes: usize) -> usize {
-        self.channel.unread_buffers(size_bytes)
-    }
-
-    fn sent_again(&self) -> Option<u64> {
-        Some(self.shared.sent_again.load(Ordering::Relaxed))
     }
 }
 

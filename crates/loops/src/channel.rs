@@ -21,6 +21,11 @@ pub trait Channel {
     /// Receives one message and returns its length.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
+    /// Receives one message if one has arrived; returns `WouldBlock` if none has.
+    fn recv_if_arrived(&mut self, _message: &mut Message) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Sends the first `count` messages of a batch: see [`Endpoint::send_batch`](furlong_mechanism::Endpoint::send_batch).
     fn send_batch(&mut self, _batch: &MessageBatch, _count: usize) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
@@ -59,6 +64,10 @@ impl Channel for Box<dyn Channel> {
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         (**self).recv(message)
+    }
+
+    fn recv_if_arrived(&mut self, message: &mut Message) -> io::Result<usize> {
+        (**self).recv_if_arrived(message)
     }
 
     fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {

@@ -19,6 +19,7 @@ pub mod message_loop;
 pub mod messages;
 pub mod neighbour_work;
 pub mod one_way;
+pub mod open_loop;
 pub mod pair_end;
 pub(crate) mod random;
 #[cfg(target_os = "linux")]

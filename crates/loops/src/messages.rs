@@ -7,7 +7,7 @@ use crate::schedule::{IdleResources, LateSends};
 use crate::size_sequence::SizeSequence;
 use crate::stamp::Stamp;
 use furlong_mechanism::{Message, MessageBatch};
-use furlong_model::{PageKind, Pattern, Role};
+use furlong_model::{OpenLoop, PageKind, Pattern, Role};
 use furlong_os::clock;
 use furlong_os::usage::{self, Usage};
 use std::io;
@@ -101,6 +101,8 @@ pub struct LoopResult {
     /// Age of the messages in flight at the beginning and the end of that time, all of them together, in nanoseconds;
     /// `None` if one message is in flight.
     pub outstanding_ns: Option<[u64; 2]>,
+    /// Messages in flight in an open loop; `None` in any other loop.
+    pub open_loop: Option<OpenLoop>,
     /// Messages lost in that time, which `round_trips` does not include; `None` if none can be lost.
     pub lost: Option<u64>,
     /// Number of batches in which the role sent or received the messages; `None` if each had its own call.
@@ -119,6 +121,7 @@ impl LoopResult {
             idle: IdleResources::default(),
             late: None,
             outstanding_ns: None,
+            open_loop: None,
             lost: None,
             batches: None,
         }
@@ -224,20 +227,36 @@ impl<'a> Messages<'a> {
     #[inline(always)]
     pub fn receive<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
         if self.sizes[1].is_some() {
-            return self.receive_of_sizes(channel);
+            let received = self.receive_of_sizes(|inbox| channel.recv(inbox));
+            return received.map_err(|error| RoleError::from_call("receive", error));
         }
         channel.recv(&mut self.inbox).map_err(|error| RoleError::from_call("receive", error))
+    }
+
+    /// Receives a message if one has arrived, and returns its length.
+    pub fn try_receive(&mut self, channel: &mut dyn Channel) -> Result<Option<usize>, RoleError> {
+        let received = match self.sizes[1] {
+            Some(_) => self.receive_of_sizes(|inbox| channel.recv_if_arrived(inbox)),
+            None => channel.recv_if_arrived(&mut self.inbox),
+        };
+        match received {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            received => received.map(Some).map_err(|error| RoleError::from_call("receive", error)),
+        }
     }
 
     /// Receives the next message of a sequence of sizes. A stream has no boundaries, so its receiver asks for the bytes of one
     /// message. Other receivers have room for the largest one, which `mq_receive` requires.
     #[inline(never)]
-    fn receive_of_sizes<C: Channel + ?Sized>(&mut self, channel: &mut C) -> Result<usize, RoleError> {
-        self.arrived += 1;
+    fn receive_of_sizes(
+        &mut self,
+        receive: impl FnOnce(&mut Message) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         let Some(sizes) = &self.sizes[1] else { return Ok(0) };
-        let bytes = sizes.bytes(self.arrived);
+        let bytes = sizes.bytes(self.arrived + 1);
         self.inbox.resize(if self.has_boundaries { sizes.largest_bytes() } else { bytes });
-        let length = channel.recv(&mut self.inbox).map_err(|error| RoleError::from_call("receive", error))?;
+        let length = receive(&mut self.inbox)?;
+        self.arrived += 1;
         self.inbox.resize(bytes);
         Ok(length)
     }
@@ -370,6 +389,7 @@ impl<'a> Messages<'a> {
             idle,
             late: None,
             outstanding_ns: None,
+            open_loop: None,
             lost,
             batches: None,
         })

@@ -5,7 +5,7 @@ use crate::messages::LoopResult;
 use crate::role_error::{RoleError, step};
 use crate::size_sequence::SizeSequence;
 use crate::steady::SteadyPace;
-use furlong_model::{Fault, Measurement, Phase, SizeClass, Stall, TimerLateness};
+use furlong_model::{Fault, Measurement, OpenLoop, Phase, SizeClass, Stall, TimerLateness};
 use furlong_stats::{Distribution, HistogramError, HistogramRange, HistogramRecorder, encode_histogram};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,6 +31,9 @@ pub struct Timing {
     pub timer_late: Option<TimerLateness>,
     /// Ages of the messages in flight; see [`Measurement::outstanding_ns`].
     pub outstanding_ns: Option<[u64; 2]>,
+    /// Messages in flight in an open loop; see [`Measurement::open_loop`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_loop: Option<OpenLoop>,
     /// Times of samples: HdrHistogram V2 with deflate, in base64.
     pub histogram: String,
     /// Times until the first and the median receiver had a message; see [`Measurement::reached`].
@@ -58,6 +61,7 @@ impl Timing {
             late_sends: self.late_sends,
             timer_late: self.timer_late,
             outstanding_ns: self.outstanding_ns,
+            open_loop: self.open_loop,
             verified_messages: 0,
             effective: BTreeMap::new(),
             depth: None,
@@ -198,6 +202,7 @@ impl Recorder {
             late_sends: result.late.map_or(0, |late| late.all),
             timer_late: result.late.map(|late| late.by_timer),
             outstanding_ns: result.outstanding_ns,
+            open_loop: result.open_loop,
             histogram: histogram.encode(),
             reached: None,
             lost: result.lost,

@@ -107,7 +107,7 @@ pub fn initiate_when_due(
 
 /// Begins a loop after an untimed round trip that synchronises both roles.
 #[inline(never)]
-fn begin(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
+pub(crate) fn begin(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result<Baseline, RoleError> {
     line_up(channel, messages)?;
     messages.baseline()
 }
@@ -119,7 +119,7 @@ pub fn line_up(channel: &mut dyn Channel, messages: &mut Messages<'_>) -> Result
 }
 
 /// Ends a loop that took `elapsed_ns`. The last round trip tells the responder to stop and is not timed.
-fn end(
+pub(crate) fn end(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     before: Baseline,

@@ -92,6 +92,12 @@ impl Schedule {
         self.arrival.interval_ns().map(|_| late)
     }
 
+    /// Passes the time between two attempts to receive. Yields unless the benchmark busy-waits, because the responder may need this
+    /// CPU.
+    pub fn pass_attempt(&self) {
+        if self.wait == Wait::Spin { cpu::pause() } else { cpu::yield_now() }
+    }
+
     /// Waits until a message is due, with the wait strategy of the benchmark, and returns the resources that this used.
     pub fn idle_until(&self, due_ns: u64) -> IdleResources {
         let mut idle = IdleResources::default();

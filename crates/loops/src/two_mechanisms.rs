@@ -38,6 +38,13 @@ impl Channel for TwoMechanisms {
         }
     }
 
+    fn recv_if_arrived(&mut self, message: &mut Message) -> io::Result<usize> {
+        match self.role {
+            Role::Initiator => self.response.recv_if_arrived(message),
+            Role::Responder => self.request.recv_if_arrived(message),
+        }
+    }
+
     fn unread_buffers(&self, size_bytes: usize) -> usize {
         match self.role {
             Role::Initiator => self.request.unread_buffers(size_bytes),

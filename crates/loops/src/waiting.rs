@@ -7,6 +7,8 @@ use crate::between_attempts::BetweenAttempts;
 use crate::channel::Channel;
 use furlong_mechanism::{Endpoint, EndpointSetup, Interest, LinkSpecification, Message, MessageBatch};
 use furlong_model::{Access, Wait};
+#[cfg(target_os = "linux")]
+use furlong_os::linux::readiness::is_ready;
 use std::io;
 
 /// [`Mechanism::open`](furlong_mechanism::Mechanism::open). Code with this parameter is compiled per type of endpoint, which
@@ -112,6 +114,28 @@ impl<E: Endpoint> Channel for WaitingEndpoint<E> {
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
+    }
+
+    /// Uses the end's own way, if it has one. Otherwise an end whose calls do not wait is asked directly, and a descriptor is polled.
+    fn recv_if_arrived(&mut self, message: &mut Message) -> io::Result<usize> {
+        let wait = self.between.wait;
+        match self.endpoint.try_recv(message) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            tried => return tried,
+        }
+        if wait.needs_non_blocking() && wait != Wait::SelectFirst {
+            return self.endpoint.recv(message);
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(descriptor) = self.endpoint.readiness(Interest::Readable) {
+            let is_ready = is_ready(descriptor, Interest::Readable)?;
+            return if is_ready {
+                self.endpoint.recv(message)
+            } else {
+                Err(io::ErrorKind::WouldBlock.into())
+            };
+        }
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {

@@ -131,6 +131,12 @@ impl Capabilities {
         false
     }
 
+    /// Returns whether an end can ask for a message without waiting for it, with this wait strategy.
+    pub fn can_try_to_receive(&self, wait: Wait) -> bool {
+        let reads_memory = matches!(self.family, Family::Memory | Family::Library | Family::RemoteMemory);
+        wait.needs_non_blocking() || self.can_be_watched() || reads_memory
+    }
+
     /// Returns whether the mechanism only wakes the other process and carries no data.
     pub fn notifies_only(&self) -> bool {
         self.fixed_size_bytes.is_some()

@@ -302,6 +302,17 @@ impl Case {
             let reason = "--window needs two processes";
             return Some(Unavailable::new(reason, "leave --window out, or ask for another place"));
         }
+        let is_open_loop = !is_one(&self.window()) && self.arrival.interval_ns().is_some();
+        if is_open_loop && !capabilities.can_try_to_receive(self.wait) {
+            let reason = format!(
+                "--window with --rate asks for responses while messages become due, but {}/{} only waits for them",
+                self.mechanism, self.wait
+            );
+            return Some(Unavailable::new(
+                reason,
+                "leave --window out, or ask for spin or poll if it has them",
+            ));
+        }
         refusals::window(self.window(), self.arrival)
     }
 

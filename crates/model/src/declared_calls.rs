@@ -18,6 +18,11 @@ impl Capabilities {
         if case.conditions.batch().is_some() {
             self.replace_by_batch_calls(&mut declared);
         }
+        if case.arrival.pause_ns() > 0 && case.wait.sleeps_in_the_end() {
+            // The initiator sleeps until a message is due, and reads its CPU time before and after that.
+            declared.insert("clock_nanosleep".to_owned(), Bounds { least: 0, most: Some(1) });
+            declared.insert("clock_gettime".to_owned(), Bounds { least: 0, most: Some(2) });
+        }
         if pattern.is_one_way() {
             // A role only sends or only receives.
             declared.values_mut().for_each(|bounds| bounds.least = 0);
@@ -127,7 +132,7 @@ impl Capabilities {
 mod tests {
     use super::*;
     use crate::requested_condition::sockets::tests::STREAM;
-    use crate::{ConditionKind, RequestedConditions};
+    use crate::{Arrival, ConditionKind, RequestedConditions};
 
     /// Returns the declared calls of a stream under conditions, as `name least-most`.
     fn declared(values: &[(&str, &str)]) -> Vec<String> {
@@ -151,6 +156,19 @@ mod tests {
         let zero_copy = ["poll 0-None", "read 1-Some(1)", "recvmsg 0-None", "sendto 1-Some(1)"];
         assert_eq!(declared(&[("socket-options", "zerocopy")]), zero_copy);
     }
+
+    #[test]
+    fn sleep_until_a_message_is_due_is_declared() {
+        let with = |arrival| {
+            let case = Case { arrival, ..Case::round_trip("tcp", Wait::Block, 128, Placement::SameCore) };
+            STREAM.declared_in(&case).into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(with(Arrival::ClosedLoop), ["read", "write"]);
+        for arrival in [Arrival::Interval(1_000_000), Arrival::ThinkTime(1_000_000)] {
+            assert_eq!(with(arrival), ["clock_gettime", "clock_nanosleep", "read", "write"]);
+        }
+    }
+
     #[test]
     fn role_of_a_stream_makes_the_calls_of_one_direction() {
         let declared = |capabilities: Capabilities, batch: u16| {

@@ -105,8 +105,8 @@ pub use topology::{
     CoreKind, Cpu, CpuList, CpuRelation, CpuTopology, InvalidCpuList, PairGroup, RelatedPair,
 };
 pub use trial::{
-    AdapterFacts, BatchTally, Failure, Fault, Measurement, OtherProcess, Outcome, Part, ProgramFacts,
-    RoleTally, SizeClass, Stall, TimerLateness, Trial, WarmUp,
+    AdapterFacts, BatchTally, Failure, Fault, Measurement, OpenLoop, OtherProcess, Outcome, Part,
+    ProgramFacts, RoleTally, SizeClass, Stall, TimerLateness, Trial, WarmUp,
 };
 pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};

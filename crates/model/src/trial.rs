@@ -73,6 +73,9 @@ pub struct Measurement {
     /// nanoseconds; `None` if one message is in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outstanding_ns: Option<[u64; 2]>,
+    /// Messages in flight, if they were sent when they were due, whether or not others were in flight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_loop: Option<OpenLoop>,
     /// Number of messages whose every byte was checked, in both directions.
     pub verified_messages: u64,
     /// Values in effect if the kernel may change them, by name, for example `pipe-size-bytes`.
@@ -123,6 +126,26 @@ pub struct Measurement {
     /// Quotas and neighbours, if they were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Box<TrialEnvironment>>,
+}
+
+/// Messages in flight in an open loop, whose bound is the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenLoop {
+    /// Most messages that were in flight at once.
+    pub most_in_flight: u32,
+    /// Number of messages that were due while the window was full, and were sent later.
+    pub sends_at_bound: u64,
+}
+
+impl OpenLoop {
+    /// Combines the figures of two pairs.
+    #[must_use]
+    pub fn and(self, other: OpenLoop) -> OpenLoop {
+        OpenLoop {
+            most_in_flight: self.most_in_flight.max(other.most_in_flight),
+            sends_at_bound: self.sends_at_bound.saturating_add(other.sends_at_bound),
+        }
+    }
 }
 
 /// Times of the messages of one size.

@@ -10,7 +10,7 @@ use super::{
 use furlong_analysis::text::{listed, plain, versions};
 use furlong_analysis::{Condition, Group, Level, PayloadKind, Row, RunFacts, Summary, unusual_conditions};
 use furlong_model::{
-    Case, CoreChoice, Harness, Machine, PeerHost, Runtime, format_bytes, format_digits, format_ns,
+    Case, CoreChoice, Harness, Machine, PeerHost, Runtime, Unit, format_bytes, format_digits, format_ns,
     three_digits,
 };
 use furlong_stats::distinct;
@@ -391,7 +391,25 @@ pub(crate) fn late(summary: &Summary, group: &Group) -> Vec<String> {
     .into_iter()
     .filter(|(_, rows)| !rows.is_empty())
     .map(|(what, rows)| format!("{what}: {rows}"))
+    .chain(in_flight(summary, group))
     .collect()
+}
+
+/// Lists how many messages of a paced group were in flight at once, if they are answered.
+fn in_flight(summary: &Summary, group: &Group) -> Option<String> {
+    let paced =
+        |row: &&Row| row.late_sends_share.is_some() && Unit::of(row.case.pattern()) == Unit::RoundTrip;
+    let described = |row: &Row| {
+        let (name, window) = (plain(&row.case.row()), row.case.window());
+        let Some(found) = row.in_flight else { return format!("{name} 1") };
+        let held = match found.at_bound_share {
+            share if share > 0.0 => format!(", which delayed {} of its sends", percent(share)),
+            _ => String::new(),
+        };
+        format!("{name} {} of {window}{held}", found.most)
+    };
+    let rows: Vec<_> = summary.rows_of(group).filter(paced).map(described).collect();
+    (!rows.is_empty()).then(|| format!("most messages in flight at once: {}", rows.join("; ")))
 }
 
 /// Formats a share above 0; the smallest shares are not printed as 0.

@@ -128,6 +128,7 @@ impl RegionRole {
             idle,
             late: None,
             outstanding_ns: None,
+            open_loop: None,
             lost: None,
             batches: None,
         };

@@ -2,7 +2,7 @@
 
 use crate::control::Timing;
 use furlong_loops::recorder::merged;
-use furlong_model::{Part, Party, Pattern, Role, TimerLateness};
+use furlong_model::{OpenLoop, Part, Party, Pattern, Role, TimerLateness};
 
 /// Combines the measurements of all parties that read clocks, and returns the part of each of several parties. The
 /// total rate is the sum of their rates, and each round trip has the same weight.
@@ -41,6 +41,7 @@ pub(crate) fn together(
         outstanding_ns: outstanding_ns
             .reduce(|one, other| one.zip(other).map(|([a, b], [c, d])| [total([a, c]), total([b, d])]))
             .flatten(),
+        open_loop: all().filter_map(|timing| timing.open_loop).reduce(OpenLoop::and),
         histogram: merged(&histograms)?,
         reached: None,
         lost: all().filter_map(|timing| timing.lost).reduce(u64::saturating_add),

@@ -23,6 +23,7 @@ mod kills;
 mod link_conditions;
 #[cfg(target_os = "linux")]
 mod notifiers;
+mod open_loop;
 mod own_session;
 mod paces;
 mod pair;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         claims::tests(),
         #[cfg(target_os = "linux")]
         counts::tests(),
+        open_loop::tests(),
         paces::tests(),
         patterns::tests(),
         windows::tests(),

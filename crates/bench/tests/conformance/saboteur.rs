@@ -67,6 +67,10 @@ pub const SABOTEUR_BUDGET: Duration = Duration::from_millis(if cfg!(windows) { 2
 pub const EARLY: u64 = 5;
 pub const LATE: u64 = 20;
 
+/// The number of a message of the timed part, if the warm-up is as short as possible: 16 messages are verified, and six follow
+/// with three in flight.
+pub const TIMED: u64 = 40;
+
 /// The number of a late message, in the second of several links only.
 pub const SECOND: u64 = 21;
 
@@ -86,6 +90,11 @@ pub const fn name(how: u8, at: u64) -> &'static str {
         (FLIP_BODY, ONE) => "sensitivity-body-one",
         (LEAVE, ONE) => "leave-one",
         (LEAVE_RECEIVING, _) => "leave-receiving-one",
+        (LOSE, TIMED) => "lose-timed",
+        (REPEAT, TIMED) => "repeat-timed",
+        (REORDER, TIMED) => "reorder-timed",
+        (CUT, TIMED) => "cut-timed",
+        (FLIP_HEAD, TIMED) => "sensitivity-head-timed",
         (LOSE, EARLY) => "lose-early",
         (LOSE, SECOND) => "lose-second",
         (LOSE, _) => "lose-late",
@@ -135,6 +144,11 @@ pub fn mechanisms() -> Vec<MechanismEntry> {
         MechanismEntry::of::<Saboteur<FLIP_BODY, ONE>>(),
         MechanismEntry::of::<Saboteur<LEAVE, ONE>>(),
         MechanismEntry::of::<Saboteur<LEAVE_RECEIVING, ONE>>(),
+        MechanismEntry::of::<Saboteur<LOSE, TIMED>>(),
+        MechanismEntry::of::<Saboteur<REPEAT, TIMED>>(),
+        MechanismEntry::of::<Saboteur<REORDER, TIMED>>(),
+        MechanismEntry::of::<Saboteur<CUT, TIMED>>(),
+        MechanismEntry::of::<Saboteur<FLIP_HEAD, TIMED>>(),
         MechanismEntry::of::<Saboteur<FAIL, LATE>>(),
         MechanismEntry::of::<Saboteur<HANG, LATE>>(),
         MechanismEntry::of::<Saboteur<NOTHING, LATE>>(),

@@ -58,6 +58,7 @@ fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
         round_trip.clone().with(exchange),
         round_trip.clone().with_pattern(Pattern::OneWay),
         paced(Arrival::Poisson(20_000), Pattern::RoundTrip),
+        paced(burst, Pattern::RoundTrip).with_window(NonZeroU32::new(3).unwrap()),
         paced(burst, Pattern::OneWay),
     ];
     let mut measured = 0;

@@ -81,8 +81,8 @@ pub struct RunOptions {
     pub pattern: PatternOptions,
     #[command(flatten)]
     pub conditions: ConditionOptions,
-    /// Send at a fixed rate, such as 10k/s, or a sweep such as 1k/s..1M/s:x2. Each pair sends at this rate, with one message in flight. The latency of a delayed
-    /// message counts from its due time, which corrects for coordinated omission. Can be repeated
+    /// Send at a fixed rate, such as 10k/s, or a sweep such as 1k/s..1M/s:x2. Each pair sends at this rate. Round trips have one message in flight, or up to
+    /// N with --window N. The latency of a delayed message counts from its due time, which corrects for coordinated omission. Can be repeated
     #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, group = "pace", conflicts_with = "think_times", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
     /// Vary --rate: fixed, poisson, burst:N, on-off:ON,OFF [default: fixed]. burst:16 sends 16 messages at
@@ -99,8 +99,8 @@ pub struct RunOptions {
     /// time becomes a benchmark
     #[arg(long = "think-time", alias = "gap", help_heading = WORKLOAD, value_name = "TIME", allow_hyphen_values = true)]
     pub think_times: Vec<Pauses>,
-    /// Keep N messages in flight [default: 1], or a sweep such as 1..64:x4. Each is timed from its send to its response. Can be repeated:
-    /// every number becomes a benchmark
+    /// Keep N messages in flight [default: 1], or a sweep such as 1..64:x4. Each is timed from its send to its response. With --rate: send
+    /// messages when they are due, while fewer than N are in flight (open loop). Can be repeated: every number becomes a benchmark
     #[arg(long = "window", help_heading = WORKLOAD, value_name = "N", allow_hyphen_values = true)]
     pub windows: Vec<Windows>,
     /// Run N pairs of processes in parallel, and compare with one. Groups with -m fan-in. A number, or a sweep such as 1..64:x2

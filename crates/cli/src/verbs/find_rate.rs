@@ -33,13 +33,12 @@ pub fn check(cases: &[Case]) -> Result<(), Usage> {
         let pattern = case.pattern();
         pattern.reject(&["--rate"]).is_none()
             && !pattern.is_to_all()
-            && is_one(&case.window())
             && is_one(&case.parties())
             && !matches!(case.placement, Placement::OtherHost)
             && case.wait.kind() != WaitKind::Unknown
     };
     if !cases.iter().all(has_rates) {
-        let why = "--find-rate needs round trips, requests or one-way messages of one pair, without --window, --pairs, --peer and --program";
+        let why = "--find-rate needs round trips, requests or one-way messages of one pair, without --pairs, --peer and --program";
         return Err(Usage(why.to_owned()));
     }
     let is_of_one_table = |case: &Case| case.placement == first.placement && case.exchange == first.exchange;

@@ -100,6 +100,10 @@ impl<'a> Request<'a> {
             exchange.parties() != exchanges[0].parties() || !is_one(&exchange.fan_in().receivers)
         });
         let (mechanisms, mut rows) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
+        if !asked.programs.commands.is_empty() && options.arrivals.iter().any(|pace| !pace.is_closed_loop()) {
+            let why = "--program measures programs that send at their own pace, without --rate and --think-time: leave them out";
+            return Err(Usage(why.to_owned()).into());
+        }
         if asked.peer.is_some() {
             rows.places = vec![Placement::OtherHost];
             if rows.rows.is_empty() {

@@ -128,3 +128,30 @@ fn a_sweep_of_rates_has_a_chart_and_says_what_a_row_carries() {
     let names: Vec<_> = charts.map(|chart| chart.file_name().to_string_lossy().into_owned()).collect();
     assert!(names.iter().any(|name| name.contains("latency-by-rate")), "{names:?}");
 }
+
+#[test]
+fn messages_are_in_flight_as_they_are_due_up_to_the_window() {
+    let place = Place::alone();
+    let words = "run pipe --rate 1k/s --arrival burst:8 --window 1 --window 4 --trials 2 --budget 50ms --save open --format json";
+    let json = place.run(words.split(' ')).expect_code(0).json();
+    let [one, four] = list(&json, "rows") else { panic!("{json:#}") };
+    let (one, four) = if at(one, "in_flight") == &Value::Null { (one, four) } else { (four, one) };
+    assert_eq!(at(one, "in_flight"), &Value::Null, "{one:#}");
+    assert!(
+        number(four, "in_flight.most") == 4.0 && number(four, "in_flight.at_bound_share") > 0.0,
+        "{four:#}"
+    );
+    let table = place.run(["runs", "show", "open"]).expect_code(0).stdout;
+    let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(table.contains("pipe/block (window 4) 4 of 4, which delayed"), "{table}");
+    assert!(table.contains("pipe/block 1"), "{table}");
+}
+
+#[test]
+fn rate_of_own_programs_is_rejected() {
+    for pace in [["--rate", "1k/s"], ["--think-time", "1ms"]] {
+        let words = ["run", "--program", "true", "--program", "true"].into_iter().chain(pace);
+        let output = Place::new().run(words).expect_code(2);
+        assert!(output.stderr.contains("without --rate and --think-time"), "{}", output.stderr);
+    }
+}

@@ -65,6 +65,15 @@ pub trait Endpoint {
     /// Returns `WouldBlock` as described above, and `UnexpectedEof` if the peer has exited. Any other error ends the trial.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
+    /// Receives one message if one has arrived. Ends in shared memory have it, because their [`recv`](Self::recv) waits inside even if
+    /// they busy-wait.
+    ///
+    /// # Errors
+    /// Returns `WouldBlock` if no message has arrived, and otherwise the errors of [`recv`](Self::recv).
+    fn try_recv(&mut self, _message: &mut Message) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Sends the first `count` messages of a batch, in as few calls as possible. Only mechanisms with a
     /// [batch call](Capabilities::batch_call) have it.
     ///

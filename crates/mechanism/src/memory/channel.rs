@@ -173,6 +173,19 @@ impl Endpoint for End {
         }
     }
 
+    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        match self {
+            End::Copies(channel) => match channel.try_recv(message) {
+                Err(Error::BufferTooSmall { .. }) => recv_too_long(channel, message),
+                received => Ok(received?),
+            },
+            End::Lends(channel, access) => {
+                drop(channel.both().1.try_peek()?);
+                recv_in_place(channel, message, *access)
+            }
+        }
+    }
+
     fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
         let End::Copies(channel) = self else { return Err(io::ErrorKind::Unsupported.into()) };
         Ok(channel.both().0.send_all(batch.first(count).chunks(batch.size_bytes()))?)

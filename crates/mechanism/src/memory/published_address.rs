@@ -122,6 +122,10 @@ impl<R: Reader, D: Doorbell> Endpoint for Window<R, D> {
         Ok(len)
     }
 
+    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        if self.slots.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    }
+
     fn unread_buffers(&self, _size_bytes: usize) -> usize {
         1
     }

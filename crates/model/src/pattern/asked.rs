@@ -291,10 +291,10 @@ mod tests {
             let options = ExchangeOptions { windows: windows.clone(), ..asked(pattern) };
             assert_eq!(options.exchanges().is_ok(), pattern == Pattern::Request, "{pattern}");
         }
-        says(
-            ExchangeOptions { windows: windows.clone(), arrivals: paced, ..asked(Pattern::RoundTrip) },
-            "ask for one of the two",
-        );
+        let round_trips = ExchangeOptions { windows, ..asked(Pattern::RoundTrip) };
+        assert!(ExchangeOptions { arrivals: paced, ..round_trips.clone() }.exchanges().is_ok());
+        let pauses = vec![Arrival::ThinkTime(1_000)];
+        says(ExchangeOptions { arrivals: pauses, ..round_trips }, "ask for one of the two");
         let placements = vec![Placement::SameCore];
         says(ExchangeOptions { placements, ..asked(Pattern::Connect) }, "--place one-process");
     }

@@ -48,11 +48,11 @@ pub(super) fn placement(pattern: Pattern, placement: Placement) -> Option<Unavai
 
 /// Returns why several messages cannot be in flight at this pace, if they cannot.
 pub(crate) fn window(window: NonZeroU32, arrival: Arrival) -> Option<Unavailable> {
-    let option = arrival.option().filter(|_| window > NonZeroU32::MIN)?;
-    let reason = format!(
-        "--window sends the next message for each response, but {option} sends messages at fixed times"
-    );
-    Some(Unavailable::new(reason, "ask for one of the two"))
+    (window > NonZeroU32::MIN && matches!(arrival, Arrival::ThinkTime(_))).then(|| {
+        let reason =
+            "--window sends the next message for each response, but --think-time pauses after the response";
+        Unavailable::new(reason, "ask for one of the two")
+    })
 }
 
 /// Returns why messages of a pattern cannot have the requested sizes or service time, if they cannot.

@@ -42,6 +42,14 @@ pub fn poll(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<()> {
     retry(|| unsafe { libc::poll(&raw mut watched, 1, -1) }).map(drop)
 }
 
+/// Returns whether a descriptor is readable or writable, or has an error, without waiting.
+#[inline]
+pub fn is_ready(fd: BorrowedFd<'_>, interest: Interest) -> io::Result<bool> {
+    let mut watched = to_poll(fd, interest);
+    // SAFETY: one pollfd is passed, and the count is one.
+    retry(|| unsafe { libc::poll(&raw mut watched, 1, 0) }).map(|ready| ready > 0)
+}
+
 /// Returns the entry of `poll` for a descriptor.
 #[inline]
 pub(super) fn to_poll(fd: BorrowedFd<'_>, interest: Interest) -> libc::pollfd {

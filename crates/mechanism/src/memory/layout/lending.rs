@@ -30,6 +30,9 @@ pub trait ZeroCopyEnd {
     /// Returns the errors of [`Endpoint::recv`].
     fn peek(&mut self) -> io::Result<(usize, Slot<'_>)>;
 
+    /// Returns whether `peek` would return at once.
+    fn has_message(&mut self) -> bool;
+
     /// Releases the room of the message. From the next call on, the other side may claim it.
     fn release(&mut self);
 
@@ -176,6 +179,10 @@ impl<L: ZeroCopyEnd> Endpoint for LendingEnd<L> {
         slot.read(&mut message[..room]);
         self.lending.release();
         Ok(len)
+    }
+
+    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        if self.lending.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 
     fn access(&self) -> Access {

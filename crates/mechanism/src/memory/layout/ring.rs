@@ -256,16 +256,19 @@ impl Receiver {
         self.0.receiver.taken.store(self.0.done, Ordering::Release);
     }
 
+    /// Returns whether a message has arrived. Publishes first, because the sender may wait for room.
     #[inline(always)]
-    fn wait(&mut self) {
+    fn has_message(&mut self) -> bool {
         if self.0.published != self.0.done {
             self.publish();
         }
-        loop {
-            self.0.known = self.0.sender.published.load(Ordering::Acquire);
-            if self.0.done != self.0.known {
-                return;
-            }
+        self.0.known = self.0.sender.published.load(Ordering::Acquire);
+        self.0.done != self.0.known
+    }
+
+    #[inline(always)]
+    fn wait(&mut self) {
+        while !self.has_message() {
             cpu::pause();
         }
     }
@@ -297,6 +300,11 @@ impl Endpoint for Rings {
     #[inline(always)]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         Ok(self.receiver.read(message))
+    }
+
+    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        let has_message = self.receiver.has_message();
+        if has_message { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 }
 

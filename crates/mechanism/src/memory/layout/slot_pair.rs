@@ -114,6 +114,12 @@ impl<D: Doorbell> ZeroCopyEnd for SlotPair<D> {
         Ok((len, Slot::new(&self.other.inline, &self.other_rest)))
     }
 
+    fn has_message(&mut self) -> bool {
+        // The other side may wait for room.
+        self.acknowledge();
+        self.other.published.load(Ordering::Acquire) != self.released
+    }
+
     #[inline(always)]
     fn release(&mut self) {
         self.released = self.released.wrapping_add(1);

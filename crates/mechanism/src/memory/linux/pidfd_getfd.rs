@@ -115,6 +115,10 @@ impl<D: Doorbell> Endpoint for Numbers<D> {
         Ok(length)
     }
 
+    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
+        if self.slots.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    }
+
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         self.slots.readiness(interest)
     }
