@@ -436,7 +436,8 @@ mod tests {
         let by_timer = "sent late by furlong's timer, and timed from the send: 2.0 % of unix-seqpacket/block by 90.0 us (at most \
                         1.20 ms)";
         let waited = "sent late after another message, and timed from when they were due: 1.1 % of unix-seqpacket/block";
-        assert!(said(paced).ends_with(&format!("{by_timer} {waited}")), "{paced}");
+        let in_flight = "most messages in flight at once: unix-seqpacket/block 1";
+        assert!(said(paced).ends_with(&format!("{by_timer} {waited} {in_flight}")), "{paced}");
         // Programs and older records do not distinguish these.
         let mut before = fixture::summary();
         for row in &mut before.rows {

@@ -3,6 +3,7 @@
 use crate::arguments::SavingOptions;
 use crate::environment::{FinishedRun, RunEnvironment, RunRecorder};
 use furlong_analysis::{CapacitySearch, capacity_search, capacity_searches};
+use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_console::exit::Usage;
 use furlong_model::{Arrival, Case, Placement, Slo, WaitKind, is_one};
@@ -27,7 +28,7 @@ const WITHIN: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// Returns what the search does not support.
-pub fn check(cases: &[Case]) -> Result<(), Usage> {
+pub fn check(cases: &[Case], mechanisms: &[MechanismEntry]) -> Result<(), Usage> {
     let Some(first) = cases.first() else { return Ok(()) };
     let has_rates = |case: &Case| {
         let pattern = case.pattern();
@@ -40,6 +41,19 @@ pub fn check(cases: &[Case]) -> Result<(), Usage> {
     if !cases.iter().all(has_rates) {
         let why = "--find-rate needs round trips, requests or one-way messages of one pair, without --pairs, --peer and --program";
         return Err(Usage(why.to_owned()));
+    }
+    // Without a pace they are measured with a window, but in an open loop they are refused.
+    let only_waits = |case: &&Case| {
+        let entry = mechanisms.iter().find(|entry| entry.capabilities.name == case.mechanism);
+        let can_try = entry.is_none_or(|entry| entry.capabilities.can_try_to_receive(case.wait));
+        !can_try && !is_one(&case.window())
+    };
+    if let Some(case) = cases.iter().find(only_waits) {
+        let why = format!(
+            "--find-rate with --window needs benchmarks that can ask for responses without waiting, but {}/{} cannot: leave it out",
+            case.mechanism, case.wait
+        );
+        return Err(Usage(why));
     }
     let is_of_one_table = |case: &Case| case.placement == first.placement && case.exchange == first.exchange;
     let sizes = |case: &Case| (case.conditions.size_mix().is_none()).then_some(case.size_bytes);

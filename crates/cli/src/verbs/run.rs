@@ -128,7 +128,7 @@ impl<'a> Request<'a> {
         }
         check_buffers(asked, &mechanisms, &cases)?;
         if asked.find_rate.is_some() {
-            find_rate::check(&cases)?;
+            find_rate::check(&cases, &mechanisms)?;
         }
         check_profiles(asked)?;
         let usual = || usual_budget(&options.arrivals, is_beside_several).max(least_budget(&cases));

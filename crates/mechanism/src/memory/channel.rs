@@ -173,6 +173,7 @@ impl Endpoint for End {
         }
     }
 
+    #[inline]
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         match self {
             End::Copies(channel) => match channel.try_recv(message) {

@@ -122,6 +122,7 @@ impl<R: Reader, D: Doorbell> Endpoint for Window<R, D> {
         Ok(len)
     }
 
+    #[inline]
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         if self.slots.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }

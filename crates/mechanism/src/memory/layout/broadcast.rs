@@ -327,6 +327,7 @@ impl<D: ManyWaiters> Endpoint for Rings<D> {
         Ok(self.other.read(message))
     }
 
+    #[inline]
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         let has_message = self.other.ring.published().load(Ordering::Acquire) != self.other.copied;
         if has_message { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }

@@ -181,6 +181,7 @@ impl<L: ZeroCopyEnd> Endpoint for LendingEnd<L> {
         Ok(len)
     }
 
+    #[inline]
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         if self.lending.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }

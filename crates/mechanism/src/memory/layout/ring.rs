@@ -302,6 +302,7 @@ impl Endpoint for Rings {
         Ok(self.receiver.read(message))
     }
 
+    #[inline]
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         let has_message = self.receiver.has_message();
         if has_message { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }

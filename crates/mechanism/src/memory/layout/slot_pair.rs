@@ -114,6 +114,7 @@ impl<D: Doorbell> ZeroCopyEnd for SlotPair<D> {
         Ok((len, Slot::new(&self.other.inline, &self.other_rest)))
     }
 
+    #[inline]
     fn has_message(&mut self) -> bool {
         // The other side may wait for room.
         self.acknowledge();

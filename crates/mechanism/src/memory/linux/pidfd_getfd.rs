@@ -115,6 +115,7 @@ impl<D: Doorbell> Endpoint for Numbers<D> {
         Ok(length)
     }
 
+    #[inline]
     fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
         if self.slots.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
