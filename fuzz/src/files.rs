@@ -7,6 +7,7 @@ use furlong_analysis::{Answer, Offer, read_experiment, shortlist};
 use furlong_bench::peer::PeerAddress;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{ByteSize, Counts, Limits, Percent, Placement, Rate, Rates, Record, Sizes, Slo, Time};
+use furlong_trace::{TraceReader, TraceSummary};
 use std::str::FromStr;
 use std::sync::LazyLock;
 
@@ -79,6 +80,27 @@ pub fn answers(data: &[u8]) {
 /// Reads the journal of a run that was killed.
 pub fn journal(data: &[u8]) {
     furlong_bench::fuzzing::journal(&String::from_utf8_lossy(data));
+}
+
+/// Reads a trace, output of strace or a pcap file. A message that is accepted must be valid in a trace, and in order.
+pub fn trace(data: &[u8]) {
+    let Ok(reader) = TraceReader::new(data) else { return };
+    let Ok(mut summary) = TraceSummary::new() else { return };
+    let (mut text, mut last_ns) = (String::new(), 0);
+    for message in reader {
+        match message {
+            Err(error) => assert!(error.to_string().len() < LONGEST_ERROR, "{error}"),
+            Ok(message) => {
+                assert!(message.time_ns >= last_ns, "{message}");
+                last_ns = message.time_ns;
+                summary.add(&message);
+                text += &format!("{message}\n");
+            }
+        }
+    }
+    let read_again = TraceReader::new(text.as_bytes()).map(|again| again.filter(Result::is_ok).count() as u64);
+    assert_eq!(read_again.unwrap_or_default(), summary.all.messages, "{text}");
+    assert!(summary.burstiness().is_none_or(|found| found.dispersion.is_finite()));
 }
 
 /// Reads a word of a command line as each kind of value. Checks that a printed value is equal after it is read again.

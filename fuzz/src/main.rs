@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 type Target = fn(&[u8]);
 
 /// Targets by name. The inputs of a target are in the directory of its name in `corpus`; `run-printed` also uses those of `run`.
-const TARGETS: [(&str, Target); 16] = [
+const TARGETS: [(&str, Target); 17] = [
     ("run", runs::read),
     ("run-printed", runs::print),
     ("run-compared", runs::compare),
@@ -24,6 +24,7 @@ const TARGETS: [(&str, Target); 16] = [
     ("answers", files::answers),
     ("journal", files::journal),
     ("words", files::words),
+    ("trace", files::trace),
     ("adapter-lines", protocols::adapter),
     ("peer-lines", protocols::peer),
     ("program-lines", protocols::own_programs),

@@ -211,6 +211,10 @@ fn describe_pace(arrival: Arrival) -> (String, String) {
                 ),
             )
         }
+        Arrival::Trace { interval_ns, .. } => (
+            format!("/trace-{}", format_exact_ns(interval_ns)),
+            format!(", at the times of a trace, one every {} on average", format_ns(interval_ns as f64)),
+        ),
     }
 }
 

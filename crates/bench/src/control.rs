@@ -4,6 +4,7 @@
 
 pub use furlong_loops::control_page::ControlPage;
 pub use furlong_loops::recorder::Timing;
+use furlong_loops::replay::ReplayedMessages;
 use furlong_loops::shared_end::TakenMessages;
 use furlong_mechanism::{Handles, LinkSpecification};
 use furlong_model::{Arrival, Exchange, Fault, Party, Phase, RequestedConditions, Role, RoleTally, Wait};
@@ -11,6 +12,7 @@ use furlong_os::{AsHandle, BorrowedHandle, Handle, RawHandle, pipe};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::sync::Arc;
 
 /// The configuration of a role.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub struct RoleConfiguration {
     pub most_round_trips: Option<u64>,
     /// The key that makes the messages of this trial different from those of any other.
     pub key: u64,
+    /// The messages of a replayed trace, which the role reads from its file.
+    #[serde(skip)]
+    pub replay: Option<Arc<ReplayedMessages>>,
 }
 
 impl RoleConfiguration {

@@ -47,6 +47,7 @@ pub mod plan;
 mod probe;
 pub mod process_start;
 pub mod registry;
+mod replay;
 mod role;
 #[cfg(target_os = "linux")]
 pub mod role_boundary;

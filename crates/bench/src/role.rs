@@ -5,6 +5,7 @@ use crate::control::{
 };
 use crate::phases::{enter_phase, report_done, tally};
 use crate::registry::{MechanismEntry, find};
+use crate::replay;
 use crate::role_boundary;
 use crate::shared_end;
 use crate::timed::{timed, warm_up};
@@ -145,6 +146,8 @@ fn run_role(
     configuration: &RoleConfiguration,
     setups: Vec<EndpointSetup>,
 ) -> Result<(), RoleError> {
+    let replay = step(Phase::Open, "read the trace", replay::load(&configuration.conditions))?;
+    let configuration = &RoleConfiguration { replay, ..configuration.clone() };
     let line = configuration.control_page.line;
     let control_page = open_control_page(configuration.control_page);
     let control_page = step(Phase::Open, "open the control page", control_page)?;
@@ -208,7 +211,8 @@ fn run_role(
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
     if let Some(mix) = configuration.conditions.size_mix() {
-        let sequence = || SizeSequence::new(mix, configuration.key);
+        let replay = configuration.replay.as_ref();
+        let sequence = || SizeSequence::new(mix, configuration.key).replaying(replay, 0);
         // A request has its own size, and nothing is sent back one way.
         let is_mixed = [configuration.exchange.request().is_none(), !pattern.is_one_way()];
         let of = |role: Role| is_mixed[role.index()].then(sequence);

@@ -52,7 +52,8 @@ pub(crate) fn timed(
     let pattern = configuration.exchange.pattern();
     let RoleConfiguration { party, arrival, wait, budget_ns, most_round_trips, .. } = *configuration;
     let role = party.role;
-    let schedule = Schedule::new(arrival, wait, configuration.key);
+    let schedule = Schedule::new(arrival, wait, configuration.key).replaying(configuration.replay.clone());
+    messages.begin_trace();
     if pattern.is_to_all() {
         return timed_fan_out(message_loop, messages, configuration, batch);
     }
@@ -77,8 +78,10 @@ pub(crate) fn timed(
         // The messages that synchronise both roles are not timed, and neither is the first window.
         let window = configuration.exchange.window().get();
         let untimed = 1 + if window > 1 && arrival.is_closed_loop() { u64::from(window) } else { 0 };
-        recorder =
-            recorder.by_size(SizeSequence::new(mix, configuration.key), messages.done + untimed + 1)?;
+        let first = messages.done + untimed + 1;
+        let sequence =
+            SizeSequence::new(mix, configuration.key).replaying(configuration.replay.as_ref(), first);
+        recorder = recorder.by_size(sequence, first)?;
     }
     let again_before = message_loop.channel().sent_again();
     let result = match (is_one_way, role, arrival.is_closed_loop()) {
@@ -130,7 +133,7 @@ fn timed_fan_out(
 ) -> Result<(LoopResult, Option<Timing>), RoleError> {
     let stall = configuration.exchange.stall();
     let RoleConfiguration { party, arrival, wait, budget_ns, .. } = *configuration;
-    let schedule = Schedule::new(arrival, wait, configuration.key);
+    let schedule = Schedule::new(arrival, wait, configuration.key).replaying(configuration.replay.clone());
     let streams = arrival.is_closed_loop();
     let half_ns = if streams { budget_ns / 2 } else { budget_ns };
     match party.role {

@@ -1,6 +1,6 @@
 //! Every command in the README, in docs/ and in the examples of the help parses as written.
 
-use crate::arguments::{Arguments, Verb, command as definition};
+use crate::arguments::{Arguments, AskedArrival, Verb, command as definition};
 use crate::experiments;
 use crate::verbs::{recommend, replay, run};
 use clap::{Command, FromArgMatches};
@@ -77,6 +77,10 @@ fn lines_of_help(command: &mut Command) -> Vec<String> {
 /// Runs the checks that each verb makes before it measures.
 fn check(verb: &Verb) -> anyhow::Result<()> {
     match verb {
+        // The trace need not exist.
+        Verb::Run(asked) if asked.arrival.iter().any(|arrival| matches!(arrival, AskedArrival::Trace(_))) => {
+            Ok(())
+        }
         Verb::Run(asked) => run::Request::of(asked).map(drop),
         Verb::Recommend(asked) if asked.file.is_none() => recommend::check(&asked.workload).map(drop),
         Verb::Replay(asked) => experiments::requested(asked)?

@@ -21,6 +21,7 @@ mod progress;
 mod saved;
 mod saving;
 mod selection;
+mod traces;
 mod usage;
 mod verbs;
 
@@ -32,7 +33,7 @@ use furlong_console::exit;
 use std::process::ExitCode;
 use verbs::{
     adapter, compare, costs, count, doctor, explain, export, fleet, list, manual, map, recommend, replay,
-    report, run, runs, serve, tune,
+    report, run, runs, serve, trace, tune,
 };
 
 /// Makes a panic end the process after its message, as it does in the files of `cargo xtask dist`. No code of furlong
@@ -96,6 +97,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Recommend(options)) => recommend::recommend(&options, typed),
         Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::Fleet(options)) => fleet::fleet(&options),
+        Some(Verb::Trace(options)) => trace::trace(&options),
         Some(Verb::Runs(options)) => runs::runs(&options),
         Some(Verb::Export(options)) => export::export(&options),
         Some(Verb::Report(options)) => report::report(&options),

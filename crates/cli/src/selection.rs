@@ -7,8 +7,8 @@ use furlong_bench::{MechanismEntry, role_boundary};
 use furlong_console::exit::Usage;
 use furlong_model::{
     Access, Arrival, Boundary, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern,
-    Placement, RequestedCondition, RequestedConditions, SizeMix, Sizes, Start, Unavailable, Wait, WaitKind,
-    is_one, row_name,
+    Placement, RequestedCondition, RequestedConditions, Sizes, Start, Unavailable, Wait, WaitKind, is_one,
+    row_name,
 };
 use furlong_stats::distinct;
 
@@ -107,7 +107,7 @@ impl CaseTemplate {
         let combinations = RequestedConditions::combinations(&self.conditions, capabilities);
         let with_conditions = |case: Case| {
             let with = move |conditions: &RequestedConditions| Case {
-                size_bytes: conditions.size_mix().map_or(case.size_bytes, SizeMix::largest_bytes),
+                size_bytes: conditions.largest_bytes().unwrap_or(case.size_bytes),
                 conditions: conditions.clone(),
                 ..case.clone()
             };
@@ -256,7 +256,8 @@ pub fn select(
         return Err(Usage(reason).into());
     }
     let is_unused = |value: &&RequestedCondition| {
-        cases.iter().flat_map(|case| case.conditions.iter()).all(|condition| condition != *value)
+        let is_option = !value.kind().help.is_empty();
+        is_option && cases.iter().flat_map(|case| case.conditions.iter()).all(|condition| condition != *value)
     };
     if let Some(unused) = template.conditions.iter().flatten().find(is_unused) {
         return Err(Usage(format!(

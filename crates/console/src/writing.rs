@@ -1,11 +1,11 @@
 //! Atomic writing of a file: a reader never sees a part of it.
 
-use crate::exit::Interruption;
+use crate::exit::{Interruption, Usage};
 use anyhow::Context;
 use furlong_os::file_system::{open_own_file, own_descriptor, sync_folder};
 use furlong_os::shutdown::NotedRequests;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// The maximum number of links that are followed from a path to its file, as in Linux.
@@ -39,27 +39,41 @@ fn folder_of(path: &Path) -> &Path {
 /// Returns the step that failed, or [`Stopped`] if a signal arrived. If the rename has not happened, the temporary
 /// file is removed and the file at `path` is unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    replace_by(path, |file| Ok(file.write_all(bytes)?))
+}
+
+/// Replaces the file at `path` like [`replace`], by the bytes that the closure writes. A signal ends the next write to the file.
+///
+/// # Errors
+/// Returns the errors of the closure and of [`replace`].
+pub fn replace_by(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     // A link stays. The file that it points to is replaced.
     let path = &followed(path);
     let cannot = || format!("cannot write {}", path.display());
     if let Some(stream) = stream(path) {
-        return stream.and_then(|mut stream| stream.write_all(bytes)).with_context(cannot);
+        let mut stream = BufWriter::new(stream.with_context(cannot)?);
+        write(&mut stream)?;
+        return stream.flush().with_context(cannot);
     }
     let folder = folder_of(path);
     remove_left(folder);
     // Notes signals: their default action would end this process before the temporary file is removed.
     let requests = NotedRequests::new().context("cannot install signal handlers")?;
     let (beside, file) = file_in(folder)?;
-    let written = fill(&file, path, bytes).map_err(anyhow::Error::from);
-    let written = written.and_then(|()| {
-        requests.first().map_or(Ok(()), |signal| Err(Interruption::unfinished(signal).into()))
-    });
-    let written = written.and_then(|()| Ok(fs::rename(&beside, path)?));
+    let filled = fill(StoppedFile { file: &file, requests: &requests }, path, write);
+    let interrupted = requests.first().map(|signal| Interruption::unfinished(signal).into());
+    let written = interrupted.map_or(filled, Err).and_then(|()| Ok(fs::rename(&beside, path)?));
     if written.is_err() {
         // The temporary file belongs to this process alone. It may no longer exist if its directory was removed.
         let _ = fs::remove_file(&beside);
     }
-    written.and_then(|()| Ok(sync_folder(folder)?)).with_context(cannot)?;
+    written.and_then(|()| Ok(sync_folder(folder)?)).map_err(|error| match error.is::<Usage>() {
+        true => error,
+        false => error.context(cannot()),
+    })?;
     requests.into_first().map_or(Ok(()), |signal| Err(Interruption::unfinished(signal).into()))
 }
 
@@ -109,14 +123,40 @@ fn remove_left(folder: &Path) {
     }
 }
 
-/// Writes `bytes` with the permissions of the file that is replaced.
-fn fill(mut file: &File, replaced: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    file.write_all(bytes)?;
+/// A file to which nothing is written after a signal.
+struct StoppedFile<'a> {
+    file: &'a File,
+    requests: &'a NotedRequests,
+}
+
+impl Write for StoppedFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.requests.first().is_some() {
+            return Err(std::io::Error::other("interrupted"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes the bytes of the closure, with the permissions of the file that is replaced.
+fn fill(
+    stopped: StoppedFile<'_>,
+    replaced: &Path,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let file = stopped.file;
+    let mut buffer = BufWriter::new(stopped);
+    write(&mut buffer)?;
+    buffer.flush()?;
     if let Ok(there) = fs::metadata(replaced) {
         file.set_permissions(there.permissions())?;
     }
     // A full disk may be reported only now.
-    file.sync_all()
+    Ok(file.sync_all()?)
 }
 
 /// Creates a temporary file in the directory of its final path, because a rename needs the same file system.

@@ -26,6 +26,7 @@ pub(crate) mod random;
 pub mod ready;
 pub mod recorder;
 pub mod region_bytes;
+pub mod replay;
 pub mod role_error;
 pub mod round_trip;
 pub mod schedule;

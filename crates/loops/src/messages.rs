@@ -192,6 +192,12 @@ impl<'a> Messages<'a> {
         self.sizes = [sent, received];
     }
 
+    /// Lets a replayed trace begin with the message after the next one, which synchronises both roles.
+    pub fn begin_trace(&mut self) {
+        let first = self.done + 2;
+        self.sizes.iter_mut().flatten().for_each(|sizes| sizes.begin_at(first));
+    }
+
     /// Sets whether every byte of the following messages is checked, or their stamps alone.
     pub fn every_byte_counts(&mut self, counts: bool) {
         for message in self.outbox.iter_mut().chain([&mut self.inbox]) {

@@ -1,9 +1,11 @@
 //! The schedule of messages that are not sent as soon as possible, and how a role waits until a message is due.
 
 use crate::random::exponential;
+use crate::replay::ReplayedMessages;
 use furlong_model::{Arrival, TimerLateness, Wait};
 use furlong_os::{clock, cpu};
 use std::ops::Add;
+use std::sync::Arc;
 
 /// Maximum delay of a message that counts as punctual, in nanoseconds: a few readings of the clock.
 const PUNCTUAL_NS: u64 = 1_000;
@@ -25,12 +27,21 @@ pub struct Schedule {
     interval_in_on_ns: u64,
     /// Time since the part with messages began, in nanoseconds.
     on_ns: u64,
+    /// Messages of the trace, if the times are those of a trace.
+    replay: Option<Arc<ReplayedMessages>>,
 }
 
 impl Schedule {
     /// Creates a schedule at this pace. `key` selects the random times.
     pub fn new(arrival: Arrival, wait: Wait, key: u64) -> Schedule {
-        Schedule { arrival, wait, key, number: 0, interval_in_on_ns: arrival.interval_in_on_ns(), on_ns: 0 }
+        let interval_in_on_ns = arrival.interval_in_on_ns();
+        Schedule { arrival, wait, key, number: 0, interval_in_on_ns, on_ns: 0, replay: None }
+    }
+
+    /// Returns the schedule with the messages of a trace.
+    #[must_use]
+    pub fn replaying(self, replay: Option<Arc<ReplayedMessages>>) -> Schedule {
+        Schedule { replay, ..self }
     }
 
     /// Returns when the next message is due, if the last one was due at `due_ns` and answered at `last_ns`.
@@ -61,6 +72,7 @@ impl Schedule {
                 self.on_ns -= periods * on_ns;
                 self.interval_in_on_ns + periods * off_ns
             }
+            Arrival::Trace { .. } => self.replay.as_ref().map_or(0, |replay| replay.interval_ns(number)),
             Arrival::ClosedLoop | Arrival::Interval(_) | Arrival::ThinkTime(_) => 0,
         }
     }

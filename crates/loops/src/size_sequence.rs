@@ -1,7 +1,9 @@
 //! The sizes of the messages of a mix, as a function of their numbers: both roles know them without a header.
 
 use crate::random::uniform;
+use crate::replay::ReplayedMessages;
 use furlong_model::SizeMix;
+use std::sync::Arc;
 
 /// The sizes of a mix in the order of a trial.
 #[derive(Debug, Clone)]
@@ -9,6 +11,8 @@ pub struct SizeSequence {
     key: u64,
     /// Bytes of each class, and the share of messages in it or a smaller class.
     classes: Vec<(usize, f64)>,
+    /// Messages of the trace, if the sizes are those of a trace, and the number of the message that is its first.
+    replay: Option<(Arc<ReplayedMessages>, u64)>,
 }
 
 impl SizeSequence {
@@ -20,12 +24,26 @@ impl SizeSequence {
             below += f64::from(*weight) / sum;
             (*bytes, below)
         });
-        SizeSequence { key: key.rotate_left(32), classes: classes.collect() }
+        SizeSequence { key: key.rotate_left(32), classes: classes.collect(), replay: None }
+    }
+
+    /// Returns the sequence with the sizes of a trace, whose first message has the number `first`.
+    #[must_use]
+    pub fn replaying(self, replay: Option<&Arc<ReplayedMessages>>, first: u64) -> SizeSequence {
+        SizeSequence { replay: replay.map(|replay| (Arc::clone(replay), first)), ..self }
+    }
+
+    /// Lets the trace, if there is one, begin with the message of this number.
+    pub fn begin_at(&mut self, number: u64) {
+        self.replay.iter_mut().for_each(|(_, first)| *first = number);
     }
 
     /// Returns the bytes of the message with this number.
     pub fn bytes(&self, number: u64) -> usize {
-        self.classes[self.class(number)].0
+        match &self.replay {
+            Some((replay, first)) => replay.bytes(number.wrapping_sub(*first)),
+            None => self.classes[self.class(number)].0,
+        }
     }
 
     /// Returns the bytes of the largest class.
@@ -35,6 +53,10 @@ impl SizeSequence {
 
     /// Returns the place of the class of the message with this number.
     pub fn class(&self, number: u64) -> usize {
+        if self.replay.is_some() {
+            let bytes = self.bytes(number);
+            return self.classes.partition_point(|class| class.0 < bytes).min(self.classes.len() - 1);
+        }
         let place = uniform(self.key, number);
         self.classes.iter().position(|class| place <= class.1).unwrap_or(self.classes.len() - 1)
     }

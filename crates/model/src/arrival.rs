@@ -38,6 +38,13 @@ pub enum Arrival {
         /// Nanoseconds of the part without messages.
         off_ns: u64,
     },
+    /// Times of a trace, which the condition `trace` identifies.
+    Trace {
+        /// Mean nanoseconds per message of the replayed part.
+        interval_ns: u64,
+        /// Longest nanoseconds between two messages.
+        longest_ns: u64,
+    },
 }
 
 impl Arrival {
@@ -51,6 +58,7 @@ impl Arrival {
             Arrival::Poisson(mean_ns) => mean_ns.saturating_mul(LONGEST),
             Arrival::Burst { interval_ns, messages } => interval_ns.saturating_mul(messages.get().into()),
             Arrival::OnOff { off_ns, .. } => off_ns.saturating_add(self.interval_in_on_ns()),
+            Arrival::Trace { longest_ns, .. } => longest_ns,
         }
     }
 
@@ -72,7 +80,8 @@ impl Arrival {
             Arrival::Interval(interval_ns)
             | Arrival::Poisson(interval_ns)
             | Arrival::Burst { interval_ns, .. }
-            | Arrival::OnOff { interval_ns, .. } => Some(interval_ns),
+            | Arrival::OnOff { interval_ns, .. }
+            | Arrival::Trace { interval_ns, .. } => Some(interval_ns),
         }
     }
 
@@ -84,7 +93,7 @@ impl Arrival {
             Arrival::Poisson(_) => Arrival::Poisson(interval_ns),
             Arrival::Burst { messages, .. } => Arrival::Burst { interval_ns, messages },
             Arrival::OnOff { on_ns, off_ns, .. } => Arrival::OnOff { interval_ns, on_ns, off_ns },
-            Arrival::ClosedLoop | Arrival::ThinkTime(_) => self,
+            Arrival::ClosedLoop | Arrival::ThinkTime(_) | Arrival::Trace { .. } => self,
         }
     }
 
@@ -111,6 +120,8 @@ impl Arrival {
             Arrival::OnOff { interval_ns, on_ns, off_ns } => {
                 (on_ns as f64 + off_ns as f64) / interval_ns as f64 / messages
             }
+            // The mean is that of the replayed messages, but the last one may be sent after the end of the trial.
+            Arrival::Trace { .. } => 1.0 / messages,
         }
     }
 
@@ -157,6 +168,7 @@ impl fmt::Display for Arrival {
                 let [on, off] = [on_ns, off_ns].map(|ns| format_ns(ns as f64).replace(' ', ""));
                 f.pad(&format!("{} on-off:{on},{off}", every(interval_ns)))
             }
+            Arrival::Trace { interval_ns, .. } => f.pad(&format!("{} on average", every(interval_ns))),
         }
     }
 }
@@ -200,7 +212,7 @@ impl FromStr for ArrivalProcess {
             InvalidQuantity::new(
                 text,
                 "not a valid arrival",
-                "choose fixed, poisson, burst:N with N from 2 to 65536, or on-off:ON,OFF with two times as in on-off:10ms,40ms",
+                "choose fixed, poisson, burst:N with N from 2 to 65536, on-off:ON,OFF with two times as in on-off:10ms,40ms, or trace:FILE",
             )
         })
     }

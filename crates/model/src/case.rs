@@ -274,7 +274,8 @@ impl Case {
 
     /// Returns the mean bytes of a message; for a request, of a response.
     pub fn mean_bytes(&self) -> f64 {
-        self.conditions.size_mix().map_or(self.size_bytes as f64, SizeMix::mean_bytes)
+        let of_one_size = || self.conditions.size_mix().map_or(self.size_bytes as f64, SizeMix::mean_bytes);
+        self.conditions.replay().map_or_else(of_one_size, |replay| replay.mean_bytes as f64)
     }
 
     /// Returns whether receivers of a mechanism with these capabilities may lose messages in this case, and count them.
@@ -340,7 +341,7 @@ impl Case {
         if let Some(refusal) = self.refuse_between_hosts(capabilities) {
             return Some(refusal);
         }
-        if let Some(refusal) = self.refuse_boundary(capabilities) {
+        if let Some(refusal) = self.refuse_boundary(capabilities).or_else(|| self.refuse_trace()) {
             return Some(refusal);
         }
         if let Some(refusal) = refusals::traffic(&self.pattern_case(capabilities), pattern, &self.conditions)
@@ -376,8 +377,9 @@ impl Case {
         (largest > max).then(|| {
             Unavailable::new(
                 format!(
-                    "{} is more than the {} that {} takes here: {}",
+                    "{}{} is more than the {} that {} takes here: {}",
                     format_bytes(largest),
+                    self.largest_line(),
                     format_bytes(max),
                     self.mechanism,
                     limits.limited_by,

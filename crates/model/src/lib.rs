@@ -95,6 +95,7 @@ pub use requested_condition::kernel_setting::KernelSetting;
 pub use requested_condition::pages::PageKind;
 pub use requested_condition::scheduling::Scheduling;
 pub use requested_condition::sockets::{SocketOption, SocketOptions};
+pub use requested_condition::trace::Replay;
 pub use requested_condition::traffic::{ServiceTime, SizeMix};
 pub use requested_condition::{CONDITION_KINDS, ConditionKind, RequestedCondition, RequestedConditions};
 pub use role::{Party, Phase, Role};

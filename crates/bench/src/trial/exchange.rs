@@ -412,6 +412,7 @@ impl<'a> RunningTrial<'a> {
                 clock_read_ns: settings.clock_read_ns,
                 most_round_trips: settings.most_round_trips,
                 key,
+                replay: None,
             };
             let request = configuration.request.iter().map(|request| &request.end);
             let ends = configuration.ends.iter().chain(request);

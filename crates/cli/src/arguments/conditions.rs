@@ -2,17 +2,25 @@
 
 use super::shared::CONDITIONS;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
-use furlong_model::{CONDITION_KINDS, RequestedCondition};
+use furlong_model::{CONDITION_KINDS, ConditionKind, RequestedCondition};
 
 /// Requested values of each kind of condition, in the order of [`CONDITION_KINDS`].
 #[derive(Debug, Clone, Default)]
 pub struct ConditionOptions(pub Vec<Vec<RequestedCondition>>);
 
+/// Returns whether a kind has an option. The others have no help.
+fn is_option(kind: &ConditionKind) -> bool {
+    !kind.help.is_empty()
+}
+
 impl FromArgMatches for ConditionOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let values = |name: &str| matches.get_many::<Vec<_>>(name).into_iter().flatten().flatten().cloned();
-        let distinct = |name| furlong_stats::distinct(values(name));
-        Ok(ConditionOptions(CONDITION_KINDS.iter().map(|kind| distinct(kind.name)).collect()))
+        let distinct = |kind: &&ConditionKind| match is_option(kind) {
+            true => furlong_stats::distinct(values(kind.name)),
+            false => Vec::new(),
+        };
+        Ok(ConditionOptions(CONDITION_KINDS.iter().map(distinct).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -22,7 +30,7 @@ impl FromArgMatches for ConditionOptions {
 
 impl Args for ConditionOptions {
     fn augment_args(command: Command) -> Command {
-        let arguments = CONDITION_KINDS.iter().map(|kind| {
+        let arguments = CONDITION_KINDS.iter().filter(|kind| is_option(kind)).map(|kind| {
             Arg::new(kind.name)
                 .long(kind.name)
                 .value_name(kind.placeholder)

@@ -1,6 +1,7 @@
 //! The command line: verbs and their options.
 
 mod adapter;
+mod arrival;
 mod chart;
 mod compare;
 mod conditions;
@@ -17,12 +18,14 @@ mod run;
 mod runs;
 mod serve;
 mod shared;
+mod trace;
 mod tune;
 
 pub use adapter::{
     AdapterCheckOptions, AdapterInstallOptions, AdapterListOptions, AdapterNamesOptions, AdapterNewOptions,
     AdapterOptions, AdapterPart,
 };
+pub use arrival::{AskedArrival, Speed};
 pub use compare::{CompareBy, CompareFormat, CompareOptions, FailOn};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
@@ -36,6 +39,7 @@ pub use run::RunOptions;
 pub use runs::{RunsOptions, RunsVerb};
 pub use serve::ServeOptions;
 pub use shared::{CaseOptions, CommonOptions, Format, PatternOptions, SavingOptions};
+pub use trace::{GenerateOptions, TraceOptions, TraceVerb};
 pub use tune::TuneOptions;
 
 pub use furlong_console::ListFormat;
@@ -89,6 +93,8 @@ pub enum Verb {
     Compare(CompareOptions),
     /// Generate Ansible, Slurm or Kubernetes files to benchmark a fleet
     Fleet(FleetOptions),
+    /// Summarize, import and generate traces of messages
+    Trace(TraceOptions),
     /// List, show, remove and rename saved runs
     Runs(RunsOptions),
     /// Convert saved runs to CSV, JSON, Markdown or OpenMetrics

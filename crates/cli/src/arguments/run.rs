@@ -1,5 +1,6 @@
 //! Options of `furlong run`.
 
+use super::arrival::{AskedArrival, TraceReplayOptions};
 use super::chart::ChartOptions;
 use super::conditions::ConditionOptions;
 use super::shared::{
@@ -85,10 +86,13 @@ pub struct RunOptions {
     /// N with --window N. The latency of a delayed message counts from its due time, which corrects for coordinated omission. Can be repeated
     #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, group = "pace", conflicts_with = "think_times", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
-    /// Vary --rate: fixed, poisson, burst:N, on-off:ON,OFF [default: fixed]. burst:16 sends 16 messages at
-    /// once. on-off:10ms,40ms sends all messages of 50ms in the first 10ms. Can be repeated
-    #[arg(long, value_name = "PROCESS", help_heading = WORKLOAD, requires = "pace")]
-    pub arrival: Vec<ArrivalProcess>,
+    /// Vary --rate: fixed, poisson, burst:N, on-off:ON,OFF, or trace:FILE [default: fixed]. burst:16 sends 16 messages at
+    /// once. on-off:10ms,40ms sends all messages of 50ms in the first 10ms. trace:FILE replays the times and sizes of a trace,
+    /// without --rate. Can be repeated
+    #[arg(long, value_name = "PROCESS", help_heading = WORKLOAD)]
+    pub arrival: Vec<AskedArrival>,
+    #[command(flatten)]
+    pub replay: TraceReplayOptions,
     /// Find the highest rate that keeps an objective, such as 'p99<100us'. It is printed with its 95 % interval. Each benchmark is first measured at its
     /// full rate, and then at rates that its earlier trials select, until the interval is within ±5 % or the time of --within is over
     /// [default: 2min]
@@ -173,13 +177,20 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns the paces at which messages are sent: each once, and at least one.
+    /// Returns the paces at which messages are sent, except for traces: each once, and at least one.
     pub fn arrivals(&self) -> Vec<Arrival> {
         let pauses = self.think_times.iter().flat_map(|times| &times.0);
         let pauses = pauses.map(|time| Arrival::with_think_time(time.as_nanos() as u64));
         let rates = self.rates.iter().flat_map(|rates| &rates.0).map(|rate| rate.interval_ns());
-        let fixed = [ArrivalProcess::FIXED];
-        let processes = if self.arrival.is_empty() { &fixed[..] } else { &self.arrival };
+        let process = |arrival: &AskedArrival| match arrival {
+            AskedArrival::Process(process) => Some(*process),
+            AskedArrival::Trace(_) => None,
+        };
+        let mut processes: Vec<_> = self.arrival.iter().filter_map(process).collect();
+        if processes.is_empty() {
+            processes.push(ArrivalProcess::FIXED);
+        }
+        let processes = &processes;
         let due = rates.flat_map(|interval_ns| processes.iter().map(move |process| process.at(interval_ns)));
         let mut arrivals = Vec::new();
         for arrival in pauses.chain(due) {

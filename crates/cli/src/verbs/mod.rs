@@ -20,4 +20,5 @@ pub mod report;
 pub mod run;
 pub mod runs;
 pub mod serve;
+pub mod trace;
 pub mod tune;

@@ -1,12 +1,12 @@
 //! `furlong` and `furlong run`: measure, save, rank, print.
 
-use crate::arguments::{Format, RunOptions, SavingOptions};
+use crate::arguments::{AskedArrival, Format, RunOptions, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
 use crate::progress::ProgressKind;
 use crate::selection::{CaseTemplate, refused_boundary};
 use crate::verbs::find_rate;
-use crate::{output, own_programs, peer, selection};
+use crate::{output, own_programs, peer, selection, traces};
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
@@ -93,7 +93,11 @@ impl<'a> Request<'a> {
     /// Returns a usage error if options contradict each other, or if a row or an adapter does not exist.
     pub fn of(asked: &'a RunOptions) -> anyhow::Result<Request<'a>> {
         check_format(asked)?;
-        let options = asked.exchange_options();
+        let mut options = asked.exchange_options();
+        let traces = traces::load(asked)?;
+        if let Some(traces) = &traces {
+            options.arrivals = traces.paces.iter().map(|pace| pace.0).collect();
+        }
         let exchanges =
             options.exchanges().map_err(|why| Usage(format!("{}: {}", why.reason, why.remedy)))?;
         let is_beside_several = exchanges.iter().any(|exchange| {
@@ -114,11 +118,12 @@ impl<'a> Request<'a> {
             rows.sizes.clone_from(&asked.pattern.response);
         }
         let mut cases = Vec::new();
-        for arrival in &options.arrivals {
+        for (number, arrival) in options.arrivals.iter().enumerate() {
+            let trace = traces.as_ref().map(|traces| &traces.paces[number].1);
             for exchange in &exchanges {
                 let template = CaseTemplate {
                     is_beside_several,
-                    conditions: asked.conditions.0.clone(),
+                    conditions: traces::with(&asked.conditions.0, trace),
                     ..CaseTemplate::new(&asked.pattern, exchange.clone(), *arrival)
                 };
                 for case in selection::select(&mechanisms, &rows, &template)? {
@@ -132,7 +137,10 @@ impl<'a> Request<'a> {
         }
         check_profiles(asked)?;
         let usual = || usual_budget(&options.arrivals, is_beside_several).max(least_budget(&cases));
-        let budget = asked.budget.map_or_else(usual, |time| time.0);
+        let budget = match traces {
+            Some(traces) => traces.budget,
+            None => asked.budget.map_or_else(usual, |time| time.0),
+        };
         options.arrivals.iter().try_for_each(|arrival| check_period(*arrival, budget))?;
         Ok(Request { asked, mechanisms, cases, budget, is_beside_several })
     }
@@ -159,7 +167,8 @@ impl<'a> Request<'a> {
             self_check: asked.self_check.then_some(asked.repeats),
             ..environment.plan(cases, 0, budget)?
         })?;
-        if asked.budget.is_some() {
+        // The rate of a trace is that of the replayed part.
+        if asked.budget.is_some() || plan.cases.iter().any(|case| case.conditions.replay().is_some()) {
             plan.longest_budget = None;
         }
         if asked.watch {
@@ -169,8 +178,11 @@ impl<'a> Request<'a> {
             (plan.within, plan.fewest) = (Some(SEVERAL_WITHIN), FEWEST_TRIALS as u32);
         }
         if let Some(slo) = asked.find_rate {
-            let arrival = asked.arrival.first().copied().unwrap_or(ArrivalProcess::FIXED).at(1);
-            return find_rate::measure(&environment, plan, (slo, arrival), &asked.saving);
+            let process = match asked.arrival.first() {
+                Some(AskedArrival::Process(process)) => *process,
+                _ => ArrivalProcess::FIXED,
+            };
+            return find_rate::measure(&environment, plan, (slo, process.at(1)), &asked.saving);
         }
         environment.perform(&plan, &asked.saving)
     }

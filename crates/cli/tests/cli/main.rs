@@ -59,6 +59,7 @@ mod schema_1;
 mod self_check;
 mod serve;
 mod standings;
+mod trace;
 mod tracing;
 mod traffic;
 mod tune;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Documented commands, with options that shorten them. `run` has one command for each pattern that no other test
 /// here runs.
-const COMMANDS: [(&str, &str); 18] = [
+const COMMANDS: [(&str, &str); 19] = [
     ("furlong run -m fan-in --senders 4", "pipe --trials 1 --budget 100ms --no-save"),
     ("furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1", "--trials 1 --budget 200ms --no-save"),
     ("furlong run pipe tcp -m connect", "--trials 1 --budget 2ms --no-save"),
@@ -18,6 +18,7 @@ const COMMANDS: [(&str, &str); 18] = [
     ("furlong recommend --size 4KiB --emit python --row unix-seqpacket/block", ""),
     ("furlong compare before after", ""),
     ("furlong fleet init kubernetes fleet", ""),
+    ("furlong trace generate --to web.jsonl --rate 5k/s --arrival poisson --messages 10000", ""),
     ("furlong runs show @last", ""),
     ("furlong export @last --format openmetrics -o furlong.prom", ""),
     ("furlong report before after -o report.html", ""),

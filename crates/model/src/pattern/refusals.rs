@@ -62,15 +62,16 @@ pub(crate) fn traffic(
     conditions: &RequestedConditions,
 ) -> Option<Unavailable> {
     let (is_mixed, is_served) = (conditions.size_mix().is_some(), conditions.service_time().is_some());
+    let sizes = if conditions.replay().is_some() { "a trace of several sizes" } else { "--sizes" };
     if (is_mixed || is_served) && case.is_one_process() {
-        let option = if is_mixed { "--sizes" } else { "--service-time" };
+        let option = if is_mixed { sizes } else { "--service-time" };
         let reason = format!("{option} needs two processes");
         return Some(Unavailable::new(reason, "leave it out, or ask for another place"));
     }
     let links = pattern.facts().links;
     let has_one_receiver = links == Links::PerParty && !pattern.is_to_all();
     if is_mixed && !has_one_receiver {
-        let reason = format!("--sizes needs one sender and one receiver per link, but {pattern} has more");
+        let reason = format!("{sizes} needs one sender and one receiver per link, but {pattern} has more");
         return Some(Unavailable::new(reason, "ask for round trips, one-way messages or requests"));
     }
     if is_served && !has_one_receiver && links != Links::Shared {

@@ -11,6 +11,7 @@ pub(crate) mod pages;
 mod quota;
 pub(crate) mod scheduling;
 pub(crate) mod sockets;
+pub(crate) mod trace;
 pub(crate) mod traffic;
 
 use crate::{Boundary, Capabilities, Counts, InvalidQuantity, format_exact_ns};
@@ -55,6 +56,8 @@ pub enum RequestedCondition {
     Writes(u8),
     /// Sizes of messages.
     Sizes(traffic::SizeMix),
+    /// Replayed trace, and its sizes if they differ.
+    Trace(trace::Replay, Option<traffic::SizeMix>),
     /// Time that a receiver works on each message.
     ServiceTime(traffic::ServiceTime),
     /// Most messages per call, up to 1024.
@@ -96,6 +99,7 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &sockets::SOCKET_OPTIONS,
     &sockets::WRITES,
     &traffic::SIZES,
+    &trace::TRACE,
     &traffic::SERVICE_TIME,
     &batch::BATCH,
 ];
@@ -165,8 +169,17 @@ impl RequestedCondition {
             RequestedCondition::SocketOptions(_) => &sockets::SOCKET_OPTIONS,
             RequestedCondition::Writes(_) => &sockets::WRITES,
             RequestedCondition::Sizes(_) => &traffic::SIZES,
+            RequestedCondition::Trace(..) => &trace::TRACE,
             RequestedCondition::ServiceTime(_) => &traffic::SERVICE_TIME,
             RequestedCondition::Batch(_) => &batch::BATCH,
+        }
+    }
+
+    /// Returns the value in the form of records.
+    fn recorded(&self) -> String {
+        match self {
+            RequestedCondition::Trace(replay, _) => replay.recorded(),
+            _ => self.value(),
         }
     }
 
@@ -190,6 +203,7 @@ impl RequestedCondition {
             RequestedCondition::SocketOptions(options) => options.to_string(),
             RequestedCondition::Writes(writes) => writes.to_string(),
             RequestedCondition::Sizes(mix) => mix.to_string(),
+            RequestedCondition::Trace(replay, _) => replay.to_string(),
             RequestedCondition::ServiceTime(time) => time.to_string(),
             RequestedCondition::Batch(messages) => messages.to_string(),
         }
@@ -321,7 +335,7 @@ impl fmt::Display for RequestedConditions {
 
 impl Serialize for RequestedConditions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter().map(|condition| (condition.kind().name, condition.value())))
+        serializer.collect_map(self.iter().map(|condition| (condition.kind().name, condition.recorded())))
     }
 }
 

@@ -36,6 +36,14 @@ impl SizeMix {
         self.classes.iter().map(|(bytes, weight)| *bytes as f64 * f64::from(*weight)).sum::<f64>() / sum
     }
 
+    /// Returns classes for all sizes between the ends: the smallest size, each larger power of two, and the largest size.
+    pub(super) fn from_ends(smallest: usize, largest: usize) -> SizeMix {
+        let powers = std::iter::successors(Some((smallest + 1).next_power_of_two()), |bytes| Some(bytes * 2));
+        let sizes =
+            [smallest].into_iter().chain(powers.take_while(|bytes| *bytes < largest)).chain([largest]);
+        SizeMix { text: String::new().into(), classes: sizes.map(|bytes| (bytes, 1)).collect() }
+    }
+
     fn read(text: &str) -> Option<SizeMix> {
         let (mut classes, text) = if let Some(shape) = text.strip_prefix("lognormal:") {
             (log_normal(shape)?, text.to_owned())
@@ -210,6 +218,7 @@ impl RequestedConditions {
     pub fn size_mix(&self) -> Option<&SizeMix> {
         self.iter().find_map(|condition| match condition {
             RequestedCondition::Sizes(mix) => Some(mix),
+            RequestedCondition::Trace(_, mix) => mix.as_ref(),
             _ => None,
         })
     }
