@@ -55,8 +55,8 @@ pub fn replace_by(
     let cannot = || format!("cannot write {}", path.display());
     if let Some(stream) = stream(path) {
         let mut stream = BufWriter::new(stream.with_context(cannot)?);
-        write(&mut stream)?;
-        return stream.flush().with_context(cannot);
+        let written = write(&mut stream).and_then(|()| Ok(stream.flush()?));
+        return written.map_err(|error| explained(error, cannot()));
     }
     let folder = folder_of(path);
     remove_left(folder);
@@ -70,10 +70,7 @@ pub fn replace_by(
         // The temporary file belongs to this process alone. It may no longer exist if its directory was removed.
         let _ = fs::remove_file(&beside);
     }
-    written.and_then(|()| Ok(sync_folder(folder)?)).map_err(|error| match error.is::<Usage>() {
-        true => error,
-        false => error.context(cannot()),
-    })?;
+    written.and_then(|()| Ok(sync_folder(folder)?)).map_err(|error| explained(error, cannot()))?;
     requests.into_first().map_or(Ok(()), |signal| Err(Interruption::unfinished(signal).into()))
 }
 
@@ -121,6 +118,11 @@ fn remove_left(folder: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Returns the error with the file that cannot be written, unless it is about the content.
+fn explained(error: anyhow::Error, cannot: String) -> anyhow::Error {
+    if error.is::<Usage>() { error } else { error.context(cannot) }
 }
 
 /// A file to which nothing is written after a signal.

@@ -45,6 +45,7 @@ pub struct TraceSummary {
     /// Time of the first and the last message in nanoseconds.
     ends_ns: Option<[u64; 2]>,
     longest_ns: u64,
+    largest_bytes: u32,
     sizes: HistogramRecorder,
     intervals: HistogramRecorder,
     /// Number of the current window, and its messages.
@@ -68,6 +69,7 @@ impl TraceSummary {
             unnamed: LinkTotals::default(),
             ends_ns: None,
             longest_ns: 0,
+            largest_bytes: 0,
             sizes: recorder(1 << 31, 4)?,
             intervals: recorder(1 << 52, 3)?,
             window: (0, 0),
@@ -87,6 +89,7 @@ impl TraceSummary {
         }
         self.ends_ns = Some([first_ns, *time_ns]);
         self.sizes.record(u64::from(*size_bytes));
+        self.largest_bytes = self.largest_bytes.max(*size_bytes);
         let window = time_ns.saturating_sub(first_ns) / WINDOW_NS;
         if window != self.window.0 {
             self.squares += (self.window.1 as f64).powi(2);
@@ -133,7 +136,11 @@ impl TraceSummary {
 
     /// Returns the sizes in bytes that these shares of the messages do not exceed, within 0.01 %.
     pub fn size_percentiles(&self, shares: &[f64]) -> Vec<f64> {
+        // A bucket of the histogram may end above the largest size.
         percentiles(&self.sizes, shares)
+            .into_iter()
+            .map(|bytes| bytes.min(self.largest_bytes.into()))
+            .collect()
     }
 
     /// Returns the figures of the intervals; `None` for fewer than two messages, or if all have the same time.

@@ -30,7 +30,7 @@ impl FromStr for AskedArrival {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = WORKLOAD)]
 pub struct TraceReplayOptions {
-    /// Link of --arrival trace:FILE, such as 'client->server' [default: the only one]
+    /// Link of a trace, such as 'client->server' [default: the only one]
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
     /// Speed of --arrival trace:FILE, such as 2x or 0.5x [default: 1x]

@@ -86,7 +86,7 @@ pub struct RunOptions {
     /// N with --window N. The latency of a delayed message counts from its due time, which corrects for coordinated omission. Can be repeated
     #[arg(long = "rate", value_name = "RATE", help_heading = WORKLOAD, group = "pace", conflicts_with = "think_times", allow_hyphen_values = true)]
     pub rates: Vec<Rates>,
-    /// Vary --rate: fixed, poisson, burst:N, on-off:ON,OFF, or trace:FILE [default: fixed]. burst:16 sends 16 messages at
+    /// Vary --rate: poisson, burst:N, on-off:ON,OFF, trace:FILE [default: fixed]. burst:16 sends 16 messages at
     /// once. on-off:10ms,40ms sends all messages of 50ms in the first 10ms. trace:FILE replays the times and sizes of a trace,
     /// without --rate. Can be repeated
     #[arg(long, value_name = "PROCESS", help_heading = WORKLOAD)]

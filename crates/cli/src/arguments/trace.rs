@@ -1,5 +1,6 @@
 //! Options of `furlong trace`.
 
+use super::shared::WORKLOAD;
 use clap::{Args, Subcommand};
 use furlong_model::{ArrivalProcess, ByteSize, ConditionKind, Rate, RequestedConditions, Time};
 use std::path::PathBuf;
@@ -52,10 +53,10 @@ pub enum TraceVerb {
 /// Options of `furlong trace generate`.
 #[derive(Debug, Clone, Args)]
 #[group(skip)]
-#[command(group = clap::ArgGroup::new("length").args(["messages", "duration"]).required(true))]
+#[command(next_help_heading = WORKLOAD, group = clap::ArgGroup::new("length").args(["messages", "duration"]).required(true))]
 pub struct GenerateOptions {
     /// Write the trace to FILE. An existing file is replaced
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = None)]
     pub to: PathBuf,
     /// Mean rate, such as 5k/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]

@@ -115,7 +115,11 @@ fn convert(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
             _ => Ok(()),
         }
     })?;
-    output::print(&format!("{messages} messages written to {}\n{}", to.display(), left_out(&reader)))?;
+    output::tell(format_args!(
+        "{messages} messages written to {}{}",
+        to.display(),
+        left_out(&reader).trim_end()
+    ));
     Ok(Outcome::Done)
 }
 
@@ -147,7 +151,7 @@ fn generate(asked: &GenerateOptions) -> anyhow::Result<Outcome> {
             _ => Ok(()),
         }
     })?;
-    output::print(&format!("{number} messages written to {}\n", asked.to.display()))?;
+    output::tell(format_args!("{number} messages written to {}", asked.to.display()));
     Ok(Outcome::Done)
 }
 

@@ -79,7 +79,7 @@ fn strace_and_pcap_are_converted() {
     let lines = "7 1700000000.000100 write(4<pipe:[5]>, \"a\", 128) = 128\n\
                  8 1700000000.000350 read(3<pipe:[5]>, \"a\", 4096) = 128\n";
     fs::write(place.path("strace.txt"), lines).unwrap();
-    let converted = place.run(["trace", "convert", "strace.txt", "--to", "out.jsonl"]).expect_code(0).stdout;
+    let converted = place.run(["trace", "convert", "strace.txt", "--to", "out.jsonl"]).expect_code(0).stderr;
     assert!(converted.starts_with("2 messages written to out.jsonl"), "{converted}");
     let first = "{\"time_ns\":0,\"sender\":\"7\",\"receiver\":\"pipe:[5]\",\"size_bytes\":128,\"kind\":\"message\"}\n";
     let text = fs::read_to_string(place.path("out.jsonl")).unwrap();
