@@ -203,4 +203,26 @@ mod tests {
         assert!(error(b"time,size\n1,2\n").starts_with("line 1: not a line of 'strace -f -ttt'"));
         assert!(error(b"\x0a\x0d\x0d\x0a").contains("pcapng"));
     }
+
+    #[test]
+    fn damaged_files_have_valid_messages_or_an_error() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/trace");
+        let mut messages = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let whole = std::fs::read(entry.unwrap().path()).unwrap();
+            for seed in 0..3000_usize {
+                let mut bytes = whole.clone();
+                for step in 0..seed % 4 {
+                    let place = seed.wrapping_mul(0x9e37_79b9 + step) % bytes.len();
+                    bytes[place] = (seed >> (4 * step)) as u8;
+                }
+                let mut last_ns = 0;
+                for message in TraceReader::new(&bytes[..]).into_iter().flatten().flatten() {
+                    assert!(message.check().is_ok() && message.time_ns >= last_ns, "{message}");
+                    (last_ns, messages) = (message.time_ns, messages + 1);
+                }
+            }
+        }
+        assert!(messages > 10_000, "{messages}");
+    }
 }
