@@ -1,6 +1,6 @@
 //! The traces that a run replays: they are read once before anything is measured.
 
-use crate::arguments::{AskedArrival, RunOptions, Speed};
+use crate::arguments::{AskedArrival, ReplaySpeed, RunOptions};
 use crate::output;
 use furlong_console::exit::Usage;
 use furlong_loops::replay::ReplayedMessages;
@@ -36,7 +36,7 @@ pub fn invalid(path: &Path, error: &TraceError) -> Usage {
 /// Returns a usage error if a trace cannot be read or replayed, or if an option contradicts it.
 pub fn load(asked: &RunOptions) -> Result<Option<Traces>, Usage> {
     check(asked)?;
-    let Speed(speed_thousandths) = asked.replay.speed.unwrap_or(Speed(1000));
+    let ReplaySpeed(speed_thousandths) = asked.replay.speed.unwrap_or(ReplaySpeed(1000));
     let mut traces = Vec::new();
     for arrival in &asked.arrival {
         let AskedArrival::Trace(path) = arrival else { continue };

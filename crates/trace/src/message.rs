@@ -46,7 +46,7 @@ impl TraceMessage {
     /// Reads a line.
     ///
     /// # Errors
-    /// Returns what is wrong with the line.
+    /// Returns the reason why the line is not a message.
     pub(crate) fn read(line: &str) -> Result<TraceMessage, String> {
         let message: TraceMessage = serde_json::from_str(line).map_err(|error| {
             // Every line is parsed alone, so the parser's own line number would be wrong.

@@ -35,21 +35,21 @@ pub struct TraceReplayOptions {
     pub link: Option<String>,
     /// Speed of --arrival trace:FILE, such as 2x or 0.5x [default: 1x]
     #[arg(long, value_name = "SPEED", allow_hyphen_values = true)]
-    pub speed: Option<Speed>,
+    pub speed: Option<ReplaySpeed>,
 }
 
 /// Speed of a replay, from 0.001x to 1000x, in thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Speed(pub u32);
+pub struct ReplaySpeed(pub u32);
 
-impl FromStr for Speed {
+impl FromStr for ReplaySpeed {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Speed, String> {
+    fn from_str(text: &str) -> Result<ReplaySpeed, String> {
         let number = text.strip_suffix('x').filter(|number| number.starts_with(|c: char| c.is_ascii_digit()));
         let speed =
             number.and_then(|number| number.parse().ok()).filter(|speed| (0.001..=1e3).contains(speed));
         let invalid = || format!("'{text}' is not a valid speed: write 2x or 0.5x, from 0.001x to 1000x");
-        speed.map(|speed: f64| Speed((speed * 1e3).round() as u32)).ok_or_else(invalid)
+        speed.map(|speed: f64| ReplaySpeed((speed * 1e3).round() as u32)).ok_or_else(invalid)
     }
 }

@@ -25,7 +25,7 @@ pub use adapter::{
     AdapterCheckOptions, AdapterInstallOptions, AdapterListOptions, AdapterNamesOptions, AdapterNewOptions,
     AdapterOptions, AdapterPart,
 };
-pub use arrival::{AskedArrival, Speed};
+pub use arrival::{AskedArrival, ReplaySpeed};
 pub use compare::{CompareBy, CompareFormat, CompareOptions, FailOn};
 pub use explain::{CostsOptions, CountOptions, ExplainOptions};
 pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
