@@ -18,7 +18,8 @@ use furlong_os::clock;
 /// CPU.
 const LONGEST_ATTEMPT_NS: u64 = 5_000;
 
-/// Makes round trips for at least `budget_ns`, each started when it is due if fewer than `window` are in flight, and passes the time of each to the recorder.
+/// Makes round trips for at least `budget_ns`, each started when it is due if fewer than `window` are in flight. Passes the time of each
+/// to the recorder.
 pub fn initiate_open_loop(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -46,7 +47,10 @@ pub fn initiate_open_loop(
             if !go_on {
                 break;
             }
-            idle = idle + sender.schedule.idle_until(sender.due_ns);
+            let is_first = sender.sent == first;
+            let until_ns =
+                if is_first { sender.due_ns } else { sender.due_ns.min(start.saturating_add(budget_ns)) };
+            idle = idle + sender.schedule.idle_until(until_ns);
         } else if let Some(length) = messages.try_receive(channel)? {
             last = clock::now_ns();
             go_on &= recorder.keep(last.wrapping_sub(sender.from_ns(messages.done + 1)), 1);

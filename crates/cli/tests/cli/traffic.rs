@@ -68,7 +68,7 @@ fn traffic_that_is_impossible_is_rejected_before_anything_is_measured() {
         ("pipe --service-time 5us", "fixed:5us"),
         ("pipe --find-rate p99", "not a service level objective"),
         ("pipe --find-rate p99<1ms --rate 1k/s", "cannot be used with"),
-        ("pipe --find-rate p99<1ms --window 4", "--find-rate needs round trips"),
+        ("splice --find-rate p99<1ms --window 4", "splice/block cannot"),
         ("pipe -m fan-in --find-rate p99<1ms", "--find-rate needs round trips"),
         ("pipe --find-rate p99<1ms --pairs 2", "--find-rate needs round trips"),
         ("pipe --find-rate p99<1ms -s 64 -s 128", "one size, place and pattern"),

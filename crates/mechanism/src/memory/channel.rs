@@ -181,7 +181,7 @@ impl Endpoint for End {
                 received => Ok(received?),
             },
             End::Lends(channel, access) => {
-                drop(channel.both().1.try_peek()?);
+                channel.both().1.try_peek().map(|_| ())?;
                 recv_in_place(channel, message, *access)
             }
         }
