@@ -53,7 +53,7 @@ pub fn initiate_open_loop(
             idle = idle + sender.schedule.idle_until(until_ns);
         } else if let Some(length) = messages.try_receive(channel)? {
             last = clock::now_ns();
-            go_on &= recorder.keep(last.wrapping_sub(sender.from_ns(messages.done + 1)), 1);
+            go_on &= recorder.keep(last.wrapping_sub(sender.timed_from_ns(messages.done + 1)), 1);
             messages.took(length)?;
             sender.free_ns = last;
         } else {
@@ -93,7 +93,7 @@ impl DueSender {
     }
 
     /// Returns the time from which a message in flight is timed.
-    fn from_ns(&self, number: u64) -> u64 {
+    fn timed_from_ns(&self, number: u64) -> u64 {
         self.from_ns[self.place(number)]
     }
 
