@@ -115,7 +115,8 @@ fn an_empty_run_still_says_what_it_is() {
         let replay = ReplayBuilder::published(name).replay();
         let text = replay_table(&replay, Style::default());
         assert!(text.starts_with(&format!("{name}: ")) && text.contains("Xeon"), "{text}");
-        assert!(replay.claims.is_empty() || text.contains("was not tested"), "{text}");
+        let words: Vec<_> = text.split_whitespace().collect();
+        assert!(replay.claims.is_empty() || words.join(" ").contains("was not tested"), "{text}");
         replay_markdown(&replay);
         assert!(!replay_racehorse(&replay).is_empty());
     }
