@@ -15,7 +15,7 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 /// The time in which a program that has closed its output is expected to exit, in milliseconds.
-const DEATH_MS: u64 = 100;
+const DEATH_MS: u64 = 500;
 
 /// The number of bytes of its other output that are kept.
 pub(crate) const PRINTED_BYTES: usize = 64 << 10;

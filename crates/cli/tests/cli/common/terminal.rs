@@ -4,7 +4,7 @@ use super::{FinishedCommand, Place, RunningCommand, look_for};
 use std::io::{PipeWriter, Write};
 use std::time::Duration;
 
-const A_WHILE: Duration = Duration::from_secs(30);
+const A_WHILE: Duration = Duration::from_secs(60);
 
 /// A terminal that runs a line of shell, in which furlong is `"$FURLONG"`.
 pub struct Terminal<'a> {
