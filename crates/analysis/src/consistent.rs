@@ -2,7 +2,7 @@
 //! latency is the number of messages in flight. The laws hold for each trial. They also hold for a benchmark, because its
 //! figures are medians over trials. If each time is at most another, this is also true of their medians.
 
-use crate::exchange::{Cpu, each_ns, in_ticks, per_exchange};
+use crate::exchange::{Cpu, in_ticks, per_exchange};
 use crate::{ExchangeFigures, Law, law::Breach, little::mean_bounds_ns};
 use furlong_model::{Case, Measurement, Placement, RoleTally, RunHeader};
 use furlong_stats::{distinct, median};
@@ -48,7 +48,7 @@ fn most_cpu_ns(header: &RunHeader, case: &Case, trial: &Measurement) -> Option<f
             + role.window_ns.map_or(4.0 * elapsed_ns + 1e8, |window| (window as f64 - elapsed_ns).max(0.0))
     };
     let more = 1.0 + OTHER_CLOCK + EXCHANGES_AROUND / trial.round_trips as f64;
-    Some((processors(header, case, trial)? * each_ns(trial) + per_exchange(case, trial, beyond)) * more)
+    Some((processors(header, case, trial)? * trial.each_ns() + per_exchange(case, trial, beyond)) * more)
 }
 
 /// Checks that the roles used no more time than their CPUs have.
@@ -60,7 +60,7 @@ pub(crate) fn keeps_its_cpus_busy_at_most(
     let cpu_ns = Cpu::of(case, &[trial]).all();
     match most_cpu_ns(header, case, trial) {
         Some(most) if cpu_ns > most => {
-            Err(too_busy(cpu_ns / each_ns(trial), processors(header, case, trial)))
+            Err(too_busy(cpu_ns / trial.each_ns(), processors(header, case, trial)))
         }
         _ => Ok(()),
     }

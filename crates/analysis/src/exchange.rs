@@ -63,7 +63,7 @@ impl ExchangeFigures {
     pub(crate) fn of(case: &Case, trials: &[&Measurement], times: &[Distribution]) -> Option<Self> {
         let unit = Unit::of(case.pattern());
         let per_second = per_second(trials.iter().copied())?;
-        let interval_ns = median_interval(&trials.iter().copied().map(each_ns).collect::<Vec<_>>());
+        let interval_ns = median_interval(&trials.iter().map(|trial| trial.each_ns()).collect::<Vec<_>>());
         let carries_a_load = case.size_bytes > 0 && case.pattern().facts().has_throughput;
         Some(ExchangeFigures {
             unit,
@@ -81,9 +81,7 @@ impl ExchangeFigures {
             system_calls: None,
         })
     }
-}
 
-impl ExchangeFigures {
     /// Returns the time by which benchmarks are ordered and compared: of a stream the time per message, which is the reciprocal
     /// of its rate, and otherwise `p50`.
     pub fn deciding(&self) -> MedianTime {
@@ -111,7 +109,7 @@ impl MedianTime {
 /// and otherwise the median.
 pub(crate) fn deciding_ns(case: &Case, trial: &Measurement, times: &Distribution) -> f64 {
     match case.is_decided_by_throughput() {
-        true => each_ns(trial) * f64::from(case.links().get()),
+        true => trial.each_ns() * f64::from(case.links().get()),
         false => times.median_ns(),
     }
 }
@@ -316,17 +314,12 @@ impl Times {
     }
 }
 
-/// Returns the time per exchange of a trial, in nanoseconds.
-pub(crate) fn each_ns(trial: &Measurement) -> f64 {
-    trial.elapsed_ns as f64 / trial.round_trips as f64
-}
-
 /// Returns the exchanges per second over trials: the reciprocal of the median time per exchange; `None` without trials.
 ///
 /// It is not the median of the rates. For an even number of trials, the mean of the two middle rates exceeds the reciprocal
 /// of the mean time. Rate times latency would then exceed the number of messages in flight.
 pub(crate) fn per_second<'a>(trials: impl Iterator<Item = &'a Measurement>) -> Option<f64> {
-    let each: Vec<f64> = trials.map(each_ns).collect();
+    let each: Vec<f64> = trials.map(Measurement::each_ns).collect();
     median(&each).map(|ns| tidy(1e9 / ns))
 }
 
@@ -375,7 +368,7 @@ pub(crate) fn in_ticks(trials: &[&Measurement]) -> bool {
 fn ticks_per_exchange(trials: &[&Measurement], each: &[[f64; 2]]) -> Option<f64> {
     let used: f64 = trials.iter().zip(each).map(|(trial, [a, b])| (a + b) * trial.round_trips as f64).sum();
     let elapsed: f64 = trials.iter().map(|trial| trial.elapsed_ns as f64).sum();
-    Some(used / elapsed * median(&trials.iter().map(|trial| each_ns(trial)).collect::<Vec<_>>())?)
+    Some(used / elapsed * median(&trials.iter().map(|trial| trial.each_ns()).collect::<Vec<_>>())?)
 }
 
 /// Returns a count over both roles per exchange of one trial. Each role is divided by its own exchanges, because it may

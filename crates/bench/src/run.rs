@@ -14,7 +14,9 @@ use crate::registry::{MechanismEntry, find};
 use crate::session::Session;
 use crate::surroundings;
 use crate::trial::{MessageExchange, Settings, TrialContext, Work};
-use furlong_model::{Case, End, Handover, Harness, Outcome, Party, Placement, Record, Trial, Unavailable};
+use furlong_model::{
+    Amount, Case, End, Handover, Harness, Outcome, Party, Placement, Record, Trial, Unavailable,
+};
 use furlong_os::{clock, process};
 use furlong_stats::{FurtherRounds, median, median_interval, uncertainty};
 use std::fmt::Display;
@@ -73,10 +75,6 @@ pub struct Run<'a> {
 
 /// The number of repetitions, with a longer budget, of a trial whose pairs were not measured in parallel.
 const LONGER_TRIALS: u32 = 3;
-
-/// The time limit of a trial with a given number of exchanges. Without it, a benchmark that busy-waits on one core
-/// would take 15 minutes.
-pub const LONGEST_TRIAL: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
     /// Runs the plan and calls `on_event` for each event. A case that fails is not tried again. Returns the end of the
@@ -227,7 +225,7 @@ impl Run<'_> {
 
     fn settings(&self, most_round_trips: Option<u64>) -> Settings {
         Settings {
-            budget: if most_round_trips.is_some() { LONGEST_TRIAL } else { self.plan.budget },
+            budget: if most_round_trips.is_some() { Amount::LONGEST_TRIAL } else { self.plan.budget },
             warm_up: self.plan.warm_up,
             timeout: self.plan.timeout,
             clock_read_ns: self.harness.clock_read_ns,

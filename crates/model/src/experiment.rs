@@ -149,6 +149,9 @@ pub enum Amount {
 }
 
 impl Amount {
+    /// Longest measured part of a trial with an amount. Without it, a benchmark that busy-waits on one core would take 15 minutes.
+    pub const LONGEST_TRIAL: Duration = Duration::from_secs(5);
+
     /// Returns the number of exchanges with messages of `size_bytes`; at least one.
     pub fn exchanges(self, size_bytes: usize) -> u64 {
         match self {

@@ -128,6 +128,13 @@ pub struct Measurement {
     pub environment: Option<Box<TrialEnvironment>>,
 }
 
+impl Measurement {
+    /// Returns the time per round trip, in nanoseconds.
+    pub fn each_ns(&self) -> f64 {
+        self.elapsed_ns as f64 / self.round_trips as f64
+    }
+}
+
 /// Messages in flight in an open loop, whose bound is the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenLoop {

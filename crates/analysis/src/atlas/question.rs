@@ -1,8 +1,7 @@
 //! Questions that several publications answer: which of two mechanisms is faster, and the axis that explains different answers.
 
 use super::setting::{MeasuredSetting, Setting};
-use crate::Replay;
-use crate::ReplayRow;
+use crate::{Replay, ReplayRow};
 use furlong_model::{Pattern, Work, named_enum};
 use furlong_stats::{distinct, sort_by_key};
 use serde::Serialize;

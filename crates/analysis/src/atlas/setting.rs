@@ -51,11 +51,8 @@ impl Setting {
         if experiment.measure.place == Placement::SameCore {
             drop_busy_rows(&mut experiment);
         }
-        let targets = |experiment: &Experiment| -> Vec<Option<Target>> {
-            experiment.rows.iter().map(|row| row.target.clone()).collect()
-        };
         let is_different =
-            experiment.measure.place != published.measure.place || targets(&experiment) != targets(published);
+            experiment.measure.place != published.measure.place || experiment.rows != published.rows;
         let measured = experiment.rows.iter().filter(|row| row.target.is_some()).count();
         (is_different && measured > 1).then_some(experiment)
     }
@@ -74,11 +71,8 @@ fn set_wait(experiment: &mut Experiment, kind: WaitKind, wait: impl Fn(&str, Wai
                 }
             }
         }
-        let target = line.target.clone();
-        match target {
-            Some(target) if targets.contains(&target) => {
-                leave_out(line);
-            }
+        match line.target.clone() {
+            Some(target) if targets.contains(&target) => leave_out(line),
             target => targets.extend(target),
         }
     }

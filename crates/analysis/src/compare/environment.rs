@@ -26,9 +26,6 @@ pub struct Difference {
     pub now: String,
 }
 
-/// Kind of the settings that the kernel granted.
-const IN_FORCE: &str = "in force";
-
 /// Returns all differences that may affect figures. Those of the machine come first. `rows` are the common benchmarks.
 pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow]) -> Vec<Difference> {
     let headers = [baseline, new].map(|side| &side.run.records.header);
@@ -37,11 +34,11 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
         found.extend(machine_differences(new, "responders' ", [&then.machine, &now.machine]));
     }
     found.extend(different(new, "", facts(baseline), facts(new)));
-    for (kind, [then, now]) in [
-        (IN_FORCE, [baseline, new].map(|side| in_force(side, rows))),
-        ("command of", [baseline, new].map(|side| commands(side, rows))),
+    for (kind, absent, [then, now]) in [
+        ("in force", "none", [baseline, new].map(|side| in_force(side, rows))),
+        ("command of", UNKNOWN, [baseline, new].map(|side| commands(side, rows))),
     ] {
-        found.extend(named(new, kind, &then, &now));
+        found.extend(named(new, (kind, absent), &then, &now));
     }
     found.extend(core_to_core(baseline, new));
     found
@@ -51,7 +48,7 @@ pub(super) fn differences(baseline: NamedRun, new: NamedRun, rows: &[ComparedRow
 /// conditions.
 fn machine_differences(new: NamedRun, prefix: &str, both: [&Machine; 2]) -> Vec<Difference> {
     let listed = |kind: &str, [then, now]: [&[(String, String)]; 2]| {
-        named(new, &format!("{prefix}{kind}"), &by_name(then), &by_name(now))
+        named(new, (&format!("{prefix}{kind}"), UNKNOWN), &by_name(then), &by_name(now))
     };
     let [then, now] = both.map(machine_facts);
     let mut found = different(new, prefix, then, now);
@@ -146,14 +143,13 @@ fn commands(side: NamedRun, rows: &[ComparedRow]) -> BTreeMap<String, String> {
     commands.collect()
 }
 
-/// Returns the differences between named facts. A fact that one run lacks is unknown in it, and a granted setting was not set.
+/// Returns the differences between named facts of a kind. A fact that one run lacks is `absent` in it.
 fn named(
     new: NamedRun,
-    kind: &str,
+    (kind, absent): (&str, &str),
     then: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
 ) -> Vec<Difference> {
-    let absent = if kind == IN_FORCE { "none" } else { UNKNOWN };
     let value = |facts: &BTreeMap<String, String>, name: &String| {
         facts.get(name).cloned().unwrap_or_else(|| absent.to_owned())
     };

@@ -1,12 +1,11 @@
 //! Estimate of the duration of a replay, from the published figures.
 
+use crate::replay::bytes_per_second;
 use furlong_model::{Amount, ExchangeWork, Experiment, Figure, Measure, PublishedFigures, Target, Work};
 use std::time::Duration;
 
 /// Start, warm-up and end of a trial.
 const AROUND_A_TRIAL_S: f64 = 0.12;
-/// Longest trial.
-const LONGEST_TRIAL_S: f64 = 5.0;
 /// Duration of one exchange without a published figure: that of a round trip of a pipe between two cores.
 const USUAL_EXCHANGE_S: f64 = 20e-6;
 /// Duration of one byte of a bulk transfer, which is written and read once.
@@ -47,24 +46,17 @@ fn trial_s(measure: &Measure, size_bytes: usize, published: Option<&PublishedFig
     let Some(amount) = exchange.trial_amount() else {
         return ExchangeWork::TRIAL_WITHOUT_AMOUNT.as_secs_f64();
     };
-    let each_s =
-        published.and_then(|figures| exchange_s(figures, exchange.count)).unwrap_or(USUAL_EXCHANGE_S);
-    (each_s * amount.exchanges(size_bytes) as f64).min(LONGEST_TRIAL_S)
+    let each_s = published.and_then(|figures| exchange_s(measure, figures)).unwrap_or(USUAL_EXCHANGE_S);
+    (each_s * amount.exchanges(size_bytes) as f64).min(Amount::LONGEST_TRIAL.as_secs_f64())
 }
 
-/// Returns the published duration of one exchange, from the first figure that has one.
-fn exchange_s(published: &PublishedFigures, count: Amount) -> Option<f64> {
+/// Returns the published duration of one exchange: a time, otherwise that of its bytes.
+fn exchange_s(measure: &Measure, published: &PublishedFigures) -> Option<f64> {
     let figure = |figure: Figure| published.figures.get(&figure).copied().filter(|value| *value > 0.0);
-    let (size, count) = (published.size_bytes as f64, count.exchanges(published.size_bytes) as f64);
     let times = [Figure::MeanUs, Figure::MedianUs, Figure::MinUs, Figure::P99Us];
-    let of_all = [(Figure::RealS, 1.0), (Figure::TotalMs, 1e-3)];
-    times
-        .into_iter()
-        .find_map(|time| figure(time).map(|us| us * 1e-6))
-        .or_else(|| figure(Figure::MessagesPerSecond).map(|rate| 1.0 / rate))
-        .or_else(|| figure(Figure::GigabytesPerSecond).map(|rate| size / rate * 1e-9))
-        .or_else(|| figure(Figure::MegabytesPerSecond).map(|rate| size / rate * 1e-6))
-        .or_else(|| of_all.into_iter().find_map(|(all, unit)| figure(all).map(|value| value * unit / count)))
+    let size_bytes = published.size_bytes;
+    let of_bytes = || Some(size_bytes as f64 / bytes_per_second(size_bytes, measure, figure)?);
+    times.into_iter().find_map(figure).map(|us| us * 1e-6).or_else(of_bytes)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use toml::{Spanned, Value};
 const TRIALS: u32 = 10;
 /// Maximum number of exchanges in a trial or in a published figure.
 const MOST_EXCHANGES: i64 = 1_000_000_000;
-/// Largest number of parties, as in `furlong run`.
+/// Largest number of parties.
 const MOST_PARTIES: i64 = 128;
 /// Kind of experiment without exchanges.
 const HANDOVER: &str = "handover";

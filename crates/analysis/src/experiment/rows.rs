@@ -20,16 +20,29 @@ pub(super) fn machines(
     source: &Source,
     read: &[schema::Machine],
 ) -> Result<Vec<PublishedMachine>, ExperimentError> {
-    let mut machines: Vec<PublishedMachine> = Vec::new();
-    for entry in read {
-        let machine = PublishedMachine { name: source.name(&entry.name)?, text: source.text(&entry.text)? };
-        if machines.iter().any(|other| other.name == machine.name) {
-            let reason = format!("a machine named '{}' already exists", machine.name);
-            return Err(source.wrong(&entry.name, reason));
+    have_own_names(source, "machine", read.iter().map(|entry| &entry.name))?;
+    let machine = |entry: &schema::Machine| {
+        Ok(PublishedMachine { name: source.name(&entry.name)?, text: source.text(&entry.text)? })
+    };
+    read.iter().map(machine).collect()
+}
+
+/// Checks that no name of these tables occurs twice.
+fn have_own_names<'a>(
+    source: &Source,
+    what: &str,
+    names: impl Iterator<Item = &'a Text>,
+) -> Result<(), ExperimentError> {
+    let mut known: Vec<String> = Vec::new();
+    for text in names {
+        let name = source.name(text)?;
+        if known.contains(&name) {
+            let reason = format!("a {what} named '{name}' already exists: give each {what} its own name");
+            return Err(source.wrong(text, reason));
         }
-        machines.push(machine);
+        known.push(name);
     }
-    Ok(machines)
+    Ok(())
 }
 
 pub(super) fn check(
@@ -38,13 +51,10 @@ pub(super) fn check(
     measure: &Measure,
     machines: &[PublishedMachine],
 ) -> Result<Vec<ExperimentRow>, ExperimentError> {
+    have_own_names(source, "row", read.iter().map(|entry| &entry.name))?;
     let mut rows: Vec<ExperimentRow> = Vec::new();
     for entry in read {
         let row = row(source, entry, measure, machines)?;
-        if rows.iter().any(|other| other.name == row.name) {
-            let reason = format!("a row named '{}' already exists: give each row its own name", row.name);
-            return Err(source.wrong(&entry.name, reason));
-        }
         let same = |other: &&ExperimentRow| other.target.is_some() && other.target == row.target;
         if let Some(other) = rows.iter().find(same) {
             let reason =
@@ -238,17 +248,8 @@ pub(super) fn check_starts(
     source: &Source,
     read: &[schema::Start],
 ) -> Result<Vec<ExperimentStart>, ExperimentError> {
-    let mut starts: Vec<ExperimentStart> = Vec::new();
-    for entry in read {
-        let start = start(source, entry)?;
-        if starts.iter().any(|other| other.name == start.name) {
-            let reason =
-                format!("a start named '{}' already exists: give each start its own name", start.name);
-            return Err(source.wrong(&entry.name, reason));
-        }
-        starts.push(start);
-    }
-    Ok(starts)
+    have_own_names(source, "start", read.iter().map(|entry| &entry.name))?;
+    read.iter().map(|entry| start(source, entry)).collect()
 }
 
 fn start(source: &Source, read: &schema::Start) -> Result<ExperimentStart, ExperimentError> {

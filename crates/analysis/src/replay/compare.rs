@@ -15,7 +15,7 @@ pub(crate) struct Ratio {
 }
 
 /// Returns how many times as fast `row` is as `other`, by `figure`; `None` if a figure is zero.
-pub(crate) fn times_as_fast(figure: Figure, row: MeasuredFigure, other: MeasuredFigure) -> Option<Ratio> {
+pub(super) fn times_as_fast(figure: Figure, row: MeasuredFigure, other: MeasuredFigure) -> Option<Ratio> {
     // The smaller one of two times is faster.
     let (above, below) = if figure.is_rate() { (row, other) } else { (other, row) };
     let value = quotient(above.value, below.value)?;
@@ -27,7 +27,7 @@ pub(crate) fn times_as_fast(figure: Figure, row: MeasuredFigure, other: Measured
 }
 
 /// Returns the ratio of two published figures, which have no intervals.
-pub(crate) fn times_as_fast_then(figure: Figure, row: f64, other: f64) -> Option<f64> {
+pub(super) fn times_as_fast_then(figure: Figure, row: f64, other: f64) -> Option<f64> {
     if figure.is_rate() { quotient(row, other) } else { quotient(other, row) }
 }
 
@@ -50,12 +50,12 @@ impl Ratio {
 
 impl ReplayRow {
     /// Returns the measured figure.
-    pub(crate) fn now(&self, figure: Figure) -> Option<MeasuredFigure> {
+    pub(super) fn now(&self, figure: Figure) -> Option<MeasuredFigure> {
         self.measured.get(&figure).copied()
     }
 
     /// Whether the measured figure has an interval. Without one, it is neither faster than nor tied with another.
-    pub(crate) fn has_interval(&self, figure: Figure) -> bool {
+    pub(super) fn has_interval(&self, figure: Figure) -> bool {
         self.now(figure).is_some_and(|now| now.ci95.is_some())
     }
 
@@ -76,7 +76,7 @@ impl ReplayRow {
 }
 
 /// Returns the fastest of `rows` by `value`, the first of equal ones. Returns `None` if none has a value.
-pub(crate) fn fastest<'a>(
+pub(super) fn fastest<'a>(
     figure: Figure,
     rows: impl IntoIterator<Item = &'a ReplayRow>,
     value: impl Fn(&ReplayRow) -> Option<f64>,

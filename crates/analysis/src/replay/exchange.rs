@@ -65,7 +65,7 @@ fn figures(experiment: &Experiment) -> Vec<Figure> {
 fn value(figure: Figure, trial: &MeasuredTrial, exchange: &ExchangeWork, size_bytes: usize) -> Option<f64> {
     let MeasuredTrial { record: trial, times, .. } = trial;
     let count = exchange.count.exchanges(size_bytes) as f64;
-    let each_ns = trial.elapsed_ns as f64 / trial.round_trips as f64;
+    let each_ns = trial.each_ns();
     // A sample of several exchanges is a mean, which hides the shortest and the longest ones.
     let times =
         times.as_ref().ok().filter(|_| trial.round_trips_per_sample == 1 || figure == Figure::MedianUs);

@@ -3,7 +3,7 @@
 //! Everything is computed from the records of one run, which contain the experiment.
 
 mod claims;
-pub(crate) mod compare;
+mod compare;
 mod exchange;
 mod fastest;
 mod figures;
@@ -21,6 +21,7 @@ pub use pairs::Pairs;
 pub use row::{Durations, MeasuredFigure, ReplayRow, ReplayStatus};
 pub use sizes::{BestNow, BestSize};
 pub use starts::ReplayStart;
+pub(crate) use throughput::bytes_per_second;
 pub use throughput::{Throughput, throughput};
 
 use crate::{DecodedRun, Level, RunFacts};

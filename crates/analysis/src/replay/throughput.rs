@@ -44,8 +44,12 @@ fn now(row: &ReplayRow, measure: &Measure) -> Option<f64> {
     bytes_per_second(row.size_bytes, measure, |figure| row.measured.get(&figure).map(|now| now.value))
 }
 
-/// Computes it from the first suitable figure: the throughput itself, a rate, or a time of one message or of all.
-fn bytes_per_second(size: usize, measure: &Measure, figure: impl Fn(Figure) -> Option<f64>) -> Option<f64> {
+/// Returns the bytes of one direction per second, from the first suitable figure: the throughput itself, a rate, or a time of one message or of all.
+pub(crate) fn bytes_per_second(
+    size: usize,
+    measure: &Measure,
+    figure: impl Fn(Figure) -> Option<f64>,
+) -> Option<f64> {
     let Work::Exchange(exchange) = &measure.work else { return None };
     let size_bytes = size as f64;
     let in_all = size_bytes * exchange.count.exchanges(size) as f64;

@@ -166,7 +166,7 @@ impl Work for MessageExchange<'_> {
 
     fn deciding_ns(&self, measurement: &Measurement) -> Option<f64> {
         match self.case.is_decided_by_throughput() {
-            true => Some(measurement.elapsed_ns as f64 / measurement.round_trips as f64),
+            true => Some(measurement.each_ns()),
             false => Some(Distribution::decode(&measurement.histogram).ok()?.median_ns()),
         }
     }

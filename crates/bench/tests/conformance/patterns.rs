@@ -3,7 +3,6 @@
 use crate::pair::WATCHDOG;
 use crate::rows::{carried_out, case, is_combined_elsewhere, is_usual, quick, short_plan};
 use crate::workers::Trial;
-use furlong_bench::run::LONGEST_TRIAL;
 use furlong_bench::{MechanismEntry, plan::Plan, registry};
 use furlong_model::{
     Amount, Case, Exchange, Family, KernelBuffer, Measurement, Outcome, Pattern, Placement, Request, Start,
@@ -235,7 +234,7 @@ fn a_number_is_kept() -> Result<(), Failed> {
             let measured = sound(case, outcome)?;
             let done = measured.roles[0].round_trips;
             // Messages after the last full batch are not timed.
-            let cut = measured.elapsed_ns >= LONGEST_TRIAL.as_nanos() as u64 / 10 * 9;
+            let cut = measured.elapsed_ns >= Amount::LONGEST_TRIAL.as_nanos() as u64 / 10 * 9;
             let least = if cut { 1 } else { WANTED };
             if !(least..WANTED + WANTED / 10).contains(&done) {
                 let elapsed = format_ns(measured.elapsed_ns as f64);
