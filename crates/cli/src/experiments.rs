@@ -2,13 +2,14 @@
 
 use crate::arguments::ReplayOptions;
 use crate::environment::RunEnvironment;
+use crate::mechanisms::with_installed;
 use crate::nearest::nearest;
 use furlong_analysis::{published, read_experiment};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
 use furlong_bench::{MechanismEntry, role_boundary};
 use furlong_console::exit::Usage;
-use furlong_model::{Case, ExchangeWork, Experiment, ExperimentRow, Handover, Target, Work};
+use furlong_model::{Case, ExchangeWork, Experiment, ExperimentRow, Handover, RowTarget, Target, Work};
 use furlong_os::file_system::read_text;
 use furlong_stats::distinct;
 use std::time::Duration;
@@ -48,15 +49,23 @@ pub fn requested(asked: &ReplayOptions) -> anyhow::Result<Vec<Experiment>> {
     asked.experiments.iter().map(named).collect()
 }
 
-/// Creates the namespaces that boundaries between the processes of benchmarks need. A process can do so only before it starts its
-/// first thread.
-pub fn prepare_boundaries(experiments: &[Experiment]) {
-    let targets =
-        experiments.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| row.target.as_ref());
-    role_boundary::prepare(targets.filter_map(|target| match target {
-        Target::Row(row) => Some(&row.conditions),
-        Target::Backing(_) => None,
-    }));
+/// Returns the benchmarks that exchange messages.
+fn rows(experiments: &[Experiment]) -> impl Iterator<Item = &RowTarget> {
+    experiments.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| match &row.target {
+        Some(Target::Row(row)) => Some(row),
+        _ => None,
+    })
+}
+
+/// Returns furlong's mechanisms, and the installed adapters that the experiments use. Creates the namespaces that boundaries between
+/// the processes of benchmarks need, which a process can do only before it starts its first thread.
+///
+/// # Errors
+/// Returns an error if an installed adapter cannot be read.
+pub fn mechanisms(experiments: &[Experiment]) -> anyhow::Result<Vec<MechanismEntry>> {
+    let mechanisms = with_installed(|name| rows(experiments).any(|row| row.mechanism == name))?;
+    role_boundary::prepare(rows(experiments).map(|row| &row.conditions));
+    Ok(mechanisms)
 }
 
 /// Returns the plan of an experiment. A row that this furlong does not have, and for which the experiment gives a

@@ -256,8 +256,8 @@ pub fn select(
         return Err(Usage(reason).into());
     }
     let is_unused = |value: &&RequestedCondition| {
-        let is_option = !value.kind().help.is_empty();
-        is_option && cases.iter().flat_map(|case| case.conditions.iter()).all(|condition| condition != *value)
+        value.kind().has_option()
+            && cases.iter().flat_map(|case| case.conditions.iter()).all(|condition| condition != *value)
     };
     if let Some(unused) = template.conditions.iter().flatten().find(is_unused) {
         return Err(Usage(format!(

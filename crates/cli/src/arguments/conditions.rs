@@ -8,15 +8,10 @@ use furlong_model::{CONDITION_KINDS, ConditionKind, RequestedCondition};
 #[derive(Debug, Clone, Default)]
 pub struct ConditionOptions(pub Vec<Vec<RequestedCondition>>);
 
-/// Returns whether a kind has an option. The others have no help.
-fn is_option(kind: &ConditionKind) -> bool {
-    !kind.help.is_empty()
-}
-
 impl FromArgMatches for ConditionOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let values = |name: &str| matches.get_many::<Vec<_>>(name).into_iter().flatten().flatten().cloned();
-        let distinct = |kind: &&ConditionKind| match is_option(kind) {
+        let distinct = |kind: &&ConditionKind| match kind.has_option() {
             true => furlong_stats::distinct(values(kind.name)),
             false => Vec::new(),
         };
@@ -30,7 +25,7 @@ impl FromArgMatches for ConditionOptions {
 
 impl Args for ConditionOptions {
     fn augment_args(command: Command) -> Command {
-        let arguments = CONDITION_KINDS.iter().filter(|kind| is_option(kind)).map(|kind| {
+        let arguments = CONDITION_KINDS.iter().filter(|kind| kind.has_option()).map(|kind| {
             Arg::new(kind.name)
                 .long(kind.name)
                 .value_name(kind.placeholder)

@@ -2,15 +2,14 @@
 
 use crate::arguments::{Format, ReplayOptions, SavingOptions};
 use crate::environment::RunEnvironment;
-use crate::experiments::{plan, prepare_boundaries, requested};
-use crate::mechanisms::with_installed;
+use crate::experiments::{mechanisms, plan, requested};
 use crate::output;
 use crate::saved;
 use crate::selection::rows;
 use furlong_analysis::{Atlas, DecodedRun, MeasuredSetting, Setting, atlas as computed, estimate};
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Experiment, Target, Wait, WaitKind};
+use furlong_model::{Experiment, Wait, WaitKind};
 use furlong_render as render;
 use furlong_stats::sort_by_key;
 use std::time::{Duration, Instant};
@@ -29,14 +28,9 @@ pub fn atlas(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         );
     }
     let published = requested(asked)?;
-    let targets =
-        || published.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| row.target.as_ref());
-    let mechanisms = with_installed(|name| {
-        targets().any(|target| matches!(target, Target::Row(row) if row.mechanism == name))
-    })?;
+    let mechanisms = mechanisms(&published)?;
     let mut wanted = settings(&published, &mechanisms);
     let mut measured = take_saved(&mut wanted)?;
-    prepare_boundaries(&published);
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let (begin, within) = (Instant::now(), asked.within.map_or(WITHIN, |within| within.0));
     let (mut outcome, mut missing) = (Outcome::Done, 0);

@@ -3,12 +3,11 @@
 use crate::arguments::{Format, ReplayOptions, ReplayStyle, SavingOptions};
 use crate::conclusion::{Demands, Results};
 use crate::environment::RunEnvironment;
-use crate::experiments::{plan, prepare_boundaries, requested};
-use crate::mechanisms::with_installed;
+use crate::experiments::{mechanisms, plan, requested};
 use crate::output;
 use furlong_analysis::{DecodedRun, Replay};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Amount, ChildStart, Experiment, Target, Work};
+use furlong_model::{Amount, ChildStart, Experiment, Work};
 use furlong_render as render;
 
 /// Replays the requested experiments in turn, and prints each as soon as it ends.
@@ -32,12 +31,7 @@ pub fn replay(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     asked.chart.check(asked.style != ReplayStyle::Furlong || asked.format != Format::Table)?;
     let changed: Vec<Experiment> =
         experiments.into_iter().map(|experiment| change(experiment, asked)).collect::<anyhow::Result<_>>()?;
-    let rows =
-        || changed.iter().flat_map(|experiment| &experiment.rows).filter_map(|row| row.target.as_ref());
-    let mechanisms = with_installed(|name| {
-        rows().any(|target| matches!(target, Target::Row(row) if row.mechanism == name))
-    })?;
-    prepare_boundaries(&changed);
+    let mechanisms = mechanisms(&changed)?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let saving = SavingOptions { no_save: asked.no_save, ..SavingOptions::default() };
     let mut outcome = Outcome::Done;

@@ -110,6 +110,11 @@ impl ConditionKind {
         CONDITION_KINDS.iter().copied().find(|kind| kind.name == name)
     }
 
+    /// Returns whether the kind has an option. The others have no help.
+    pub const fn has_option(&self) -> bool {
+        !self.help.is_empty()
+    }
+
     /// Reads a value of this kind.
     ///
     /// # Errors
