@@ -87,6 +87,22 @@ impl<E: Endpoint> WaitingEndpoint<E> {
         if self.between.wait == Wait::SelectFirst { self.pass_time(interest) } else { Ok(()) }
     }
 
+    /// Returns whether `recv` does not wait: the end knows it, its calls never wait, or its descriptor is readable.
+    fn has_arrived(&mut self) -> io::Result<bool> {
+        let wait = self.between.wait;
+        if let Some(has_message) = self.endpoint.has_message() {
+            return Ok(has_message);
+        }
+        if wait.needs_non_blocking() && wait != Wait::SelectFirst {
+            return Ok(true);
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(descriptor) = self.endpoint.readiness(Interest::Readable) {
+            return is_ready(descriptor, Interest::Readable);
+        }
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Waits once. Not inlined into the loops, because the caller has just made a system call or is about to make one.
     #[inline(never)]
     fn pass_time(&mut self, interest: Interest) -> io::Result<()> {
@@ -116,26 +132,8 @@ impl<E: Endpoint> Channel for WaitingEndpoint<E> {
         self.until_done(Interest::Readable, |endpoint| endpoint.recv(message))
     }
 
-    /// Uses the end's own way, if it has one. Otherwise an end whose calls do not wait is asked directly, and a descriptor is polled.
     fn recv_if_arrived(&mut self, message: &mut Message) -> io::Result<usize> {
-        let wait = self.between.wait;
-        match self.endpoint.try_recv(message) {
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
-            tried => return tried,
-        }
-        if wait.needs_non_blocking() && wait != Wait::SelectFirst {
-            return self.endpoint.recv(message);
-        }
-        #[cfg(target_os = "linux")]
-        if let Some(descriptor) = self.endpoint.readiness(Interest::Readable) {
-            let is_ready = is_ready(descriptor, Interest::Readable)?;
-            return if is_ready {
-                self.endpoint.recv(message)
-            } else {
-                Err(io::ErrorKind::WouldBlock.into())
-            };
-        }
-        Err(io::ErrorKind::Unsupported.into())
+        if self.has_arrived()? { self.endpoint.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 
     fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {

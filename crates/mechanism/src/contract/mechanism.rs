@@ -65,13 +65,10 @@ pub trait Endpoint {
     /// Returns `WouldBlock` as described above, and `UnexpectedEof` if the peer has exited. Any other error ends the trial.
     fn recv(&mut self, message: &mut Message) -> io::Result<usize>;
 
-    /// Receives one message if one has arrived. Ends in shared memory have it, because their [`recv`](Self::recv) waits inside even if
-    /// they busy-wait.
-    ///
-    /// # Errors
-    /// Returns `WouldBlock` if no message has arrived, and otherwise the errors of [`recv`](Self::recv).
-    fn try_recv(&mut self, _message: &mut Message) -> io::Result<usize> {
-        Err(io::ErrorKind::Unsupported.into())
+    /// Returns whether [`recv`](Self::recv) would not wait. Ends in shared memory know it, and their `recv` waits inside even if they
+    /// busy-wait. `None` if only a system call can tell.
+    fn has_message(&mut self) -> Option<bool> {
+        None
     }
 
     /// Sends the first `count` messages of a batch, in as few calls as possible. Only mechanisms with a

@@ -174,17 +174,13 @@ impl Endpoint for End {
     }
 
     #[inline]
-    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        match self {
-            End::Copies(channel) => match channel.try_recv(message) {
-                Err(Error::BufferTooSmall { .. }) => recv_too_long(channel, message),
-                received => Ok(received?),
-            },
-            End::Lends(channel, access) => {
-                channel.both().1.try_peek().map(|_| ())?;
-                recv_in_place(channel, message, *access)
-            }
-        }
+    fn has_message(&mut self) -> Option<bool> {
+        Some(
+            match self {
+                End::Copies(channel) => channel.both().1.unread(1),
+                End::Lends(channel, _) => channel.both().1.unread(1),
+            } > 0,
+        )
     }
 
     fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {

@@ -123,8 +123,8 @@ impl<R: Reader, D: Doorbell> Endpoint for Window<R, D> {
     }
 
     #[inline]
-    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        if self.slots.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    fn has_message(&mut self) -> Option<bool> {
+        Some(self.slots.has_message())
     }
 
     fn unread_buffers(&self, _size_bytes: usize) -> usize {

@@ -328,9 +328,8 @@ impl<D: ManyWaiters> Endpoint for Rings<D> {
     }
 
     #[inline]
-    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let has_message = self.other.ring.published().load(Ordering::Acquire) != self.other.copied;
-        if has_message { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    fn has_message(&mut self) -> Option<bool> {
+        Some(self.other.ring.published().load(Ordering::Acquire) != self.other.copied)
     }
 
     fn lost(&self) -> Option<u64> {

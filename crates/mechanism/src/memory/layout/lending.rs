@@ -182,8 +182,8 @@ impl<L: ZeroCopyEnd> Endpoint for LendingEnd<L> {
     }
 
     #[inline]
-    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        if self.lending.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    fn has_message(&mut self) -> Option<bool> {
+        Some(self.lending.has_message())
     }
 
     fn access(&self) -> Access {

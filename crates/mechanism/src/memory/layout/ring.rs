@@ -303,9 +303,8 @@ impl Endpoint for Rings {
     }
 
     #[inline]
-    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let has_message = self.receiver.has_message();
-        if has_message { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    fn has_message(&mut self) -> Option<bool> {
+        Some(self.receiver.has_message())
     }
 }
 

@@ -116,8 +116,8 @@ impl<D: Doorbell> Endpoint for Numbers<D> {
     }
 
     #[inline]
-    fn try_recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        if self.slots.has_message() { self.recv(message) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    fn has_message(&mut self) -> Option<bool> {
+        Some(self.slots.has_message())
     }
 
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
