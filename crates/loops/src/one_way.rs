@@ -117,7 +117,7 @@ pub fn send_stream_when_due(
         if from != due {
             messages.control_page.announce_sent(messages.done + 1, from);
         }
-        let ends = sent.max(due).wrapping_sub(start) >= budget_ns;
+        let ends = schedule.is_over([start, due, sent.max(due)], budget_ns);
         if ends {
             messages.control_page.announce_late(late);
             messages.control_page.announce_last(messages.done + 1);

@@ -39,7 +39,8 @@ pub fn initiate_open_loop(
             idle.ns += Some(now - attempt).filter(|ns| *ns <= LONGEST_ATTEMPT_NS).unwrap_or_default();
         }
         // One message is sent even if it is due after the end.
-        go_on &= sender.sent == first || now - start < budget_ns;
+        go_on &=
+            sender.sent == first || !sender.schedule.is_over([start, sender.last_due_ns, now], budget_ns);
         if go_on && now >= sender.due_ns {
             sender.send(channel, messages, now)?;
         }
@@ -48,8 +49,9 @@ pub fn initiate_open_loop(
                 break;
             }
             let is_first = sender.sent == first;
-            let until_ns =
-                if is_first { sender.due_ns } else { sender.due_ns.min(start.saturating_add(budget_ns)) };
+            let is_trace = sender.schedule.is_trace();
+            let end_ns = if is_first || is_trace { u64::MAX } else { start.saturating_add(budget_ns) };
+            let until_ns = sender.due_ns.min(end_ns);
             idle = idle + sender.schedule.idle_until(until_ns);
         } else if let Some(length) = messages.try_receive(channel)? {
             last = clock::now_ns();
@@ -74,6 +76,8 @@ struct DueSender {
     sent: u64,
     /// Time at which the next message is due.
     due_ns: u64,
+    /// Time at which the last message was due.
+    last_due_ns: u64,
     /// Whether the next message was due while the window was full.
     is_held: bool,
     /// End of the last send or receive.
@@ -89,7 +93,8 @@ impl DueSender {
         let due_ns = schedule.next_ns(start_ns, start_ns);
         let from_ns = vec![0; (window as usize).next_power_of_two()];
         let (late, tally) = (LateSends::default(), OpenLoop::default());
-        DueSender { schedule, window, sent, due_ns, is_held: false, free_ns: start_ns, from_ns, late, tally }
+        let (last_due_ns, free_ns, is_held) = (start_ns, start_ns, false);
+        DueSender { schedule, window, sent, due_ns, last_due_ns, is_held, free_ns, from_ns, late, tally }
     }
 
     /// Returns the time from which a message in flight is timed.
@@ -121,6 +126,7 @@ impl DueSender {
         messages.prepare(number + 1);
         self.tally.most_in_flight = self.tally.most_in_flight.max(in_flight + 1);
         (self.sent, self.is_held) = (number, false);
+        self.last_due_ns = self.due_ns;
         self.due_ns = self.schedule.next_ns(self.due_ns, now_ns);
         self.free_ns = clock::now_ns();
         Ok(())

@@ -92,7 +92,7 @@ pub fn initiate_when_due(
     let start = clock::now_ns();
     let (mut last, mut due, mut late, mut idle) =
         (start, start, LateSends::default(), IdleResources::default());
-    while last.wrapping_sub(start) < budget_ns {
+    while !schedule.is_over([start, due, last], budget_ns) {
         due = schedule.next_ns(due, last);
         idle = idle + schedule.idle_until(due);
         let sent = clock::now_ns();

@@ -99,6 +99,22 @@ impl Schedule {
         sent_ns
     }
 
+    /// Returns whether a loop of `budget_ns` ends that began at `start_ns`, after a message that was due at `due_ns`. A late sender
+    /// still sends each message of a trace, for up to twice the time.
+    #[inline(always)]
+    pub fn is_over(&self, [start_ns, due_ns, now_ns]: [u64; 3], budget_ns: u64) -> bool {
+        let elapsed_ns = now_ns.saturating_sub(start_ns);
+        if self.is_trace() {
+            return due_ns.saturating_sub(start_ns) >= budget_ns || elapsed_ns / 2 >= budget_ns;
+        }
+        elapsed_ns >= budget_ns
+    }
+
+    /// Returns whether the messages are those of a trace.
+    pub fn is_trace(&self) -> bool {
+        matches!(self.arrival, Arrival::Trace { .. })
+    }
+
     /// Returns the late sends to report, if messages were due at fixed times.
     pub fn reported(&self, late: LateSends) -> Option<LateSends> {
         self.arrival.interval_ns().map(|_| late)
@@ -165,6 +181,15 @@ pub(crate) fn spin_until(due_ns: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_late_sender_sends_all_messages_of_a_trace() {
+        let of = |arrival| Schedule::new(arrival, Wait::Block, 0);
+        let trace = of(Arrival::Trace { interval_ns: 10, longest_ns: 10 });
+        assert!(!trace.is_over([1000, 1090, 1150], 100), "the message that is due after 100 ns is missing");
+        assert!(trace.is_over([1000, 1100, 1150], 100) && trace.is_over([1000, 1090, 1200], 100));
+        assert!(of(Arrival::Interval(10)).is_over([1000, 1090, 1150], 100));
+    }
 
     fn timed_from(arrival: Arrival, times_ns: [u64; 3]) -> (u64, LateSends) {
         let mut late = LateSends::default();
