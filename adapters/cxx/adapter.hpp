@@ -92,7 +92,7 @@ inline std::string hello(const Row& row) {
            "},\"clock_ns\":" + std::to_string(now_ns()) + ",\"shape\":" + json_text(row.shape) + ",\"claims\":{\"summary\":" + json_text(row.summary) +
            ",\"waits\":[" + list(row.waits, json_text) + "],\"patterns\":[" + list(row.patterns, json_text) + "]" + limit +
            ",\"when_full\":" + json_text(row.when_full) + ",\"peer_death\":" + json_text(row.peer_death) +
-           ",\"reach\":" + json_text(row.reach) + ",\"rates\":true}}";
+           ",\"reach\":" + json_text(row.reach) + ",\"rates\":true,\"schedules\":true}}";
 }
 
 // Returns the requested set-up. Throws if the row does not support it.
@@ -155,7 +155,7 @@ template <class Link> std::string answer(const Row& row, std::unique_ptr<Role<Li
     if (op == "readings") return readings_of(role->readings);
     auto messages = std::stoull(request["messages"].at(0));
     auto interval_ns = request.count("interval_ns") ? std::stoull(request["interval_ns"].at(0)) : 0;
-    auto verified = role->exchange(messages, std::stoull(request["batch"].at(0)), request["verify"].at(0) == "true", interval_ns);
+    auto verified = role->exchange(messages, std::stoull(request["batch"].at(0)), request["verify"].at(0) == "true", interval_ns, request.count("scheduled") != 0);
     return exchanged(role->own_share(messages), verified, role->schedule, role->by_all ? &role->taken : nullptr);
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -53,19 +54,36 @@ inline std::uint64_t now_ns() {
     return std::uint64_t(now.tv_sec) * 1000000000 + std::uint64_t(now.tv_nsec);
 }
 
-// Due times of messages that furlong schedules at fixed times, and the initiator's idle time until then.
+// One message of a schedule: when it is due after the first reading of the clock, and its size.
+struct Planned {
+    std::uint64_t due_ns;
+    std::size_t size;
+};
+
+// Reads the file that furlong writes before an exchange with varying times or sizes.
+inline std::vector<Planned> planned_messages(const std::string& folder, std::uint64_t messages) {
+    std::vector<Planned> planned;
+    std::ifstream file(folder + "/schedule");
+    for (Planned one; file >> one.due_ns >> one.size;) planned.push_back(one);
+    if (planned.size() != messages) fail("the schedule has " + std::to_string(planned.size()) + " messages");
+    return planned;
+}
+
+// Due times of messages, and the initiator's idle time until then.
 struct Schedule {
     std::uint64_t interval_ns = 0;  // 0 if each message follows its predecessor
     bool sleeps = true;             // until shortly before the due time, then spins: a timer's delay is no property of the row
     std::uint64_t due_ns = 0, late = 0, idle_ns = 0, idle_switches = 0;
     std::vector<std::uint64_t> late_by_ns{};  // numbers of late messages, each followed by its delay
     std::uint64_t number = 0;
+    std::vector<Planned> planned{};  // empty if all messages have one size and one interval
+    std::uint64_t start_ns = 0;
 
-    void begin(std::uint64_t start_ns) { due_ns = start_ns; }
+    void begin(std::uint64_t now_ns) { due_ns = start_ns = now_ns; }
 
     void wait_for_next() {
         constexpr std::uint64_t timer_slack_ns = 100000, punctual_ns = 1000, most_late = 100000;
-        due_ns += interval_ns;
+        due_ns = planned.empty() ? due_ns + interval_ns : start_ns + planned[number].due_ns;
         auto before = thread_ns(), wake_ns = due_ns - timer_slack_ns;
         if (sleeps && now_ns() < wake_ns) {
             timespec wake{time_t(wake_ns / 1000000000), long(wake_ns % 1000000000)};
@@ -120,6 +138,8 @@ template <class Link> struct Role {
     Taken taken;             // by this worker
     std::unique_ptr<TakenByAll> by_all;
     Schedule schedule;
+    std::uint64_t before = 0;  // messages before this exchange
+    bool own_varies = false, other_varies = false;
     Link link;
 
     Role(const SetUp& asked, Stamp own_stamp, Stamp other_stamp)
@@ -151,8 +171,12 @@ template <class Link> struct Role {
 
     // Exchanges messages, each immediately or at its due time. Returns the number of received messages that were
     // verified.
-    std::uint64_t exchange(std::uint64_t messages, std::uint64_t batch, bool verify, std::uint64_t interval_ns = 0) {
+    std::uint64_t exchange(std::uint64_t messages, std::uint64_t batch, bool verify, std::uint64_t interval_ns = 0, bool scheduled = false) {
         schedule = Schedule{interval_ns, set_up.wait == "block"};
+        if (scheduled) schedule.planned = planned_messages(set_up.folder, messages);
+        before = done;
+        bool one_size = set_up.pattern == "request";  // of requests; their responses vary
+        own_varies = scheduled && !(one_size && set_up.initiator), other_varies = scheduled && !(one_size && !set_up.initiator);
         bool sends_alone = set_up.one_way() && set_up.initiator;
         auto in_batch = batch ? batch : messages, batches = in_batch ? messages / in_batch : 0;
         if constexpr (can_give_up<Link>::value) {
@@ -166,6 +190,14 @@ template <class Link> struct Role {
         else if (set_up.one_way() && !set_up.initiator) readings.erase(readings.begin());
         return verify && !sends_alone ? messages : 0;
     }
+
+    // Bytes of the message with this number. The next exchange may have other sizes, so the message after the last has the largest.
+    std::size_t planned_size(std::uint64_t number, std::size_t largest) const {
+        auto index = number - before - 1;
+        return index < schedule.planned.size() ? schedule.planned[index].size : largest;
+    }
+    std::size_t own_length(std::uint64_t number) const { return own_varies ? planned_size(number, outbox.length) : outbox.length; }
+    std::size_t other_length(std::uint64_t number) const { return other_varies ? planned_size(number, inbox.length) : inbox.length; }
 
     template <bool verify, bool due> void loop(std::uint64_t batches, std::uint64_t in_batch) {
         if (set_up.one_way()) set_up.initiator ? send_all<verify, due>(batches, in_batch) : receive_all<verify>(batches, in_batch);
@@ -181,11 +213,11 @@ template <class Link> struct Role {
         for (std::uint64_t index = 1; index <= batches; ++index) {
             for (auto left = in_batch; left; --left) {
                 if (due) schedule.wait_for_next();
-                link.send(outbox.bytes, outbox.length);
+                link.send(outbox.bytes, own_length(done + 1));
                 if (came) check<verify>(length);
                 ++done;
                 stamp<verify>();
-                length = link.receive(inbox.bytes, inbox.length);
+                length = link.receive(inbox.bytes, other_length(done));
                 came = true;
             }
             readings[index] = now_ns();
@@ -195,8 +227,8 @@ template <class Link> struct Role {
 
     template <bool verify> void respond(std::uint64_t messages) {
         for (stamp<verify>(); messages; --messages) {
-            auto length = link.receive(inbox.bytes, inbox.length);
-            link.send(outbox.bytes, outbox.length);
+            auto length = link.receive(inbox.bytes, other_length(done + 1));
+            link.send(outbox.bytes, own_length(done + 1));
             ++done;
             check<verify>(length);
             stamp<verify>();
@@ -210,7 +242,7 @@ template <class Link> struct Role {
             for (auto left = in_batch; left; --left) {
                 stamp<verify>();
                 if (due) schedule.wait_for_next();
-                link.send(outbox.bytes, outbox.length);
+                link.send(outbox.bytes, own_length(done + 1));
                 ++done;
             }
             // With a single receiver, the receiver reads the clock.
@@ -221,7 +253,7 @@ template <class Link> struct Role {
     template <bool verify> void receive_all(std::uint64_t batches, std::uint64_t in_batch) {
         for (std::uint64_t index = 1; index <= batches; ++index) {
             for (auto left = in_batch; left; --left) {
-                auto length = link.receive(inbox.bytes, inbox.length);
+                auto length = link.receive(inbox.bytes, other_length(done + 1));
                 ++done;
                 check<verify>(length);
             }
@@ -266,9 +298,9 @@ template <class Link> struct Role {
     // Checks the latest message. Its number only has to be higher than that of the previous one.
     template <bool verify> void take(std::size_t length) {
         std::uint32_t number, last = std::uint32_t(taken.last);
-        if (length != inbox.length) refuse(length, last + 1);
+        if (length != inbox.length) refuse(length, last + 1, inbox.length);
         std::memcpy(&number, inbox.bytes, sizeof number);
-        if (!other.holds(inbox.bytes, length, number)) refuse(length, number);
+        if (!other.holds(inbox.bytes, length, number)) refuse(length, number, length);
         if (std::uint32_t ahead = number - last; ahead != 0 && ahead < 1u << 31) taken.add(ahead);
         else throw Failure{"repeated", "message " + std::to_string(number) + " arrived after " + std::to_string(last)};
         if (verify) check_all(length, number);
@@ -277,31 +309,32 @@ template <class Link> struct Role {
     // Stamps the next message.
     template <bool verify> void stamp() {
         auto number = std::uint32_t(done + 1);
-        verify ? own.write_all(outbox.bytes, outbox.length, number) : own.write(outbox.bytes, outbox.length, number);
+        auto length = own_length(done + 1);
+        verify ? own.write_all(outbox.bytes, length, number) : own.write(outbox.bytes, length, number);
     }
 
     // Checks the latest message.
     template <bool verify> void check(std::size_t length) {
         auto number = std::uint32_t(done);
-        if (length != inbox.length || !other.holds(inbox.bytes, inbox.length, number)) refuse(length, number);
+        if (length != other_length(done) || !other.holds(inbox.bytes, length, number)) refuse(length, number, other_length(done));
         if (verify) check_all(length, number);
     }
 
     void check_all(std::size_t length, std::uint32_t number) {
-        other.write_all(expected.bytes, expected.length, number);
-        if (std::memcmp(inbox.bytes, expected.bytes, inbox.length) != 0) refuse(length, number);
+        other.write_all(expected.bytes, length, number);
+        if (std::memcmp(inbox.bytes, expected.bytes, length) != 0) refuse(length, number, length);
     }
 
-    [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::size_t length, std::uint32_t number) {
-        if (length != inbox.length)
+    [[noreturn, gnu::cold, gnu::noinline]] void refuse(std::size_t length, std::uint32_t number, std::size_t wanted) {
+        if (length != wanted)
             throw Failure{"truncated", "message " + std::to_string(number) + " has " + std::to_string(length) +
-                                           " bytes instead of " + std::to_string(inbox.length)};
-        if (other.holds(inbox.bytes, inbox.length, number)) other.write_all(expected.bytes, expected.length, number);
+                                           " bytes instead of " + std::to_string(wanted)};
+        if (other.holds(inbox.bytes, length, number)) other.write_all(expected.bytes, length, number);
         else {
-            std::memcpy(expected.bytes, inbox.bytes, inbox.length);
-            other.write(expected.bytes, expected.length, number);
+            std::memcpy(expected.bytes, inbox.bytes, length);
+            other.write(expected.bytes, length, number);
         }
-        throw other.explain(inbox.bytes, expected.bytes, inbox.length, number);
+        throw other.explain(inbox.bytes, expected.bytes, length, number);
     }
 };
 

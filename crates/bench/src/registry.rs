@@ -154,6 +154,10 @@ impl MechanismEntry {
         if !case.conditions.is_empty() && !self.runs_furlongs_loop() {
             let name = self.capabilities.name;
             let conditions = &case.conditions;
+            let follows = self.with_own_loop().is_some_and(|adapter| adapter.follows_schedules(case));
+            if follows && conditions.size_mix().is_some() && conditions.iter().count() == 1 {
+                return None;
+            }
             if conditions.size_mix().is_some() || conditions.service_time().is_some() {
                 let reason =
                     format!("{name} has its own loop, which sends messages of one size and does no work");

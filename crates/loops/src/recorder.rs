@@ -247,7 +247,15 @@ impl Samples {
 }
 /// Returns the timing of samples that another clock took, each of `batch` messages.
 pub fn timing_of(times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
-    let mut recorder = Recorder::for_samples(0, None)?;
+    recorded(Recorder::for_samples(0, None)?, times_ns, batch)
+}
+
+/// Returns the timing of messages that another clock timed, in all and by size. The first one has the number `first`.
+pub fn timing_by_size(times_ns: &[u64], sizes: SizeSequence, first: u64) -> Result<Timing, RoleError> {
+    recorded(Recorder::for_samples(0, None)?.by_size(sizes, first)?, times_ns, 1)
+}
+
+fn recorded(mut recorder: Recorder, times_ns: &[u64], batch: u32) -> Result<Timing, RoleError> {
     for time_ns in times_ns {
         recorder.keep(*time_ns, batch);
     }

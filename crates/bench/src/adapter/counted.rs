@@ -5,9 +5,10 @@
 use super::conversation::Conversation;
 use super::hello::{Adapter, Shape, accept};
 use super::participants::Participants;
+use super::planned;
 use super::protocol::{
     EffectiveSetup, Exchange, ExchangeReply, IdleInitiator, PROTOCOL, ReadyReply, Reply, Request,
-    ResponderPlace,
+    ResponderPlace, SCHEDULE,
 };
 use super::readings::{check, times};
 use super::replies::{Programs, unexpected};
@@ -31,6 +32,7 @@ use furlong_os::linux::signal;
 use furlong_os::process::{Exit, send_signal};
 use furlong_os::{clock, identity};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The largest number of clock readings per request.
@@ -131,7 +133,10 @@ impl Surroundings<'_> {
         }
         let participants = Participants::default();
         let programs = Programs { session, observer, conversations, participants, end };
-        let trial = CountedTrial { adapter, case, settings, programs, done: 0, taken: Vec::new() };
+        let key = identity::random().map_err(creating)?;
+        let schedule = specification.folder.join(SCHEDULE);
+        let trial =
+            CountedTrial { adapter, case, settings, programs, key, schedule, done: 0, taken: Vec::new() };
         let worked = work(trial, &specification);
         let processes = remaining_processes(session.name());
         let removed = remove_files(&specification);
@@ -155,6 +160,10 @@ pub(super) struct CountedTrial<'a> {
     pub(super) case: &'a Case,
     pub(super) settings: &'a Settings,
     pub(super) programs: Programs<'a>,
+    /// The key that selects the stamps, the sizes and the due times of the messages.
+    pub(super) key: u64,
+    /// The file with the schedule of an exchange.
+    schedule: PathBuf,
     /// The number of messages exchanged so far, in one direction.
     pub(super) done: u64,
     /// The messages that each of several workers has received.
@@ -207,8 +216,7 @@ impl CountedTrial<'_> {
     fn set_up(&mut self, specification: &LinkSpecification) -> Result<BTreeMap<String, u64>, NotMeasured> {
         let (wait, pattern) = (self.case.wait, self.case.pattern());
         let sizes_bytes = specification.sizes_bytes;
-        let key = identity::random().map_err(|error| not_started(Phase::Open, &error))?;
-        let stamps = [key, !key].map(|key| format!("{:016x}", Stamp::new(key).word_of_direction()));
+        let stamps = [self.key, !self.key].map(|key| format!("{:016x}", Stamp::new(key).word_of_direction()));
         let single = self.programs.conversations.len() == 1;
         let responders = pattern.is_to_several().then(|| self.case.parties().get());
         let replies = self.programs.ask_all(Phase::Open, self.settings.timeout, &|party| Request::SetUp {
@@ -249,7 +257,14 @@ impl CountedTrial<'_> {
     fn verify(&mut self) -> Result<u64, NotMeasured> {
         let messages = verified_bursts(self.case.sizes_bytes().into_iter().max().unwrap_or_default());
         self.programs.observer.before(Phase::Verify, &self.programs.participants.roles());
-        let all = Exchange { phase: Phase::Verify, messages, batch: 0, verify: true, interval_ns: None };
+        let all = Exchange {
+            phase: Phase::Verify,
+            messages,
+            batch: 0,
+            verify: true,
+            interval_ns: None,
+            scheduled: false,
+        };
         let verified = self.exchange(all)?.verified;
         let ways = match self.case.pattern() {
             pattern if pattern.is_to_all() => u64::from(self.case.parties().get()),
@@ -288,7 +303,14 @@ impl CountedTrial<'_> {
         loop {
             let batch = messages.div_ceil(most_readings) as u32;
             messages = messages.next_multiple_of(batch.into());
-            let part = Exchange { phase: Phase::WarmUp, messages, batch, verify: false, interval_ns: None };
+            let part = Exchange {
+                phase: Phase::WarmUp,
+                messages,
+                batch,
+                verify: false,
+                interval_ns: None,
+                scheduled: false,
+            };
             let exchanged = self.exchange(part)?;
             let readings = self.readings(part, &exchanged)?;
             // The slowest of several receivers delays the sender.
@@ -329,8 +351,14 @@ impl CountedTrial<'_> {
         while warm_up.elapsed_ns < asked_ns {
             let left_ns = (asked_ns - warm_up.elapsed_ns).min(LONGEST_NS);
             let messages = (left_ns as f64 / warm_up.last_ns).ceil() as u64;
-            let part =
-                Exchange { phase: Phase::WarmUp, messages, batch: 0, verify: false, interval_ns: None };
+            let part = Exchange {
+                phase: Phase::WarmUp,
+                messages,
+                batch: 0,
+                verify: false,
+                interval_ns: None,
+                scheduled: false,
+            };
             let [began_ns, ended_ns] = self.exchange(part)?.span_ns;
             let elapsed_ns = (ended_ns - began_ns).max(1);
             warm_up.elapsed_ns += elapsed_ns;
@@ -346,12 +374,23 @@ impl CountedTrial<'_> {
     /// Exchanges messages.
     pub(super) fn exchange(&mut self, asked: Exchange) -> Result<ExchangeResult, NotMeasured> {
         let Exchange { phase, messages, interval_ns, .. } = asked;
+        let schedule = planned::file(self.case, self.key, self.done, asked);
+        let written = schedule.as_ref().map_or(Ok(()), |text| std::fs::write(&self.schedule, text));
+        written.map_err(|error| self.programs.failure(phase, format!("write the schedule: {error}")))?;
+        let asked = Exchange { scheduled: schedule.is_some(), ..asked };
         let asked_ns = clock::now_ns();
+        let last_due =
+            planned::due_ns(self.case, self.key).nth(messages as usize).filter(|_| interval_ns.is_some());
+        let last_due = Duration::from_nanos(last_due.unwrap_or_default());
         let pause = Duration::from_nanos(interval_ns.unwrap_or_default());
         // The first message of the measured part is due after one interval, and it is not the last.
-        let limit = self.settings.timeout + self.settings.budget + 2 * pause;
+        let limit = self.settings.timeout + self.settings.budget.max(last_due) + 2 * pause;
         let replies = self.programs.ask_all(phase, limit, &|_| Request::Exchange(asked))?;
         let replied_ns = clock::now_ns();
+        if asked.scheduled {
+            // What the programs leave behind is a failure, and this file is not theirs.
+            let _ = std::fs::remove_file(&self.schedule);
+        }
         self.done += messages;
         // All programs are asked each time, because each answer covers the time since the previous question.
         let paused = self

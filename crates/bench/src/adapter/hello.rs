@@ -42,6 +42,8 @@ pub struct Adapter {
     pub(crate) alone: bool,
     /// Whether the program can send messages at fixed times.
     pub rates: bool,
+    /// Whether the program can send messages of several sizes at varying times.
+    pub(crate) schedules: bool,
     /// The program, if it starts roles that run furlong's own loop; `None` if it has its own loop.
     pub(crate) role_program: Option<ChildProgram>,
     /// The patterns that the program supports.
@@ -67,11 +69,19 @@ impl Adapter {
                     remedy: String::new(),
                     max_in_place_bytes: None,
                 });
-                let (alone, rates) = (claims.alone, claims.rates);
+                let Claims { alone, rates, schedules, .. } = claims;
                 // Without a receiver, one-way messages are impossible.
                 let patterns = if alone { vec![Pattern::default()] } else { claims.patterns.clone() };
                 (
-                    Adapter { shape, alone, rates, patterns, versions, ..Adapter::of(manifest, row, here) },
+                    Adapter {
+                        shape,
+                        alone,
+                        rates,
+                        schedules,
+                        patterns,
+                        versions,
+                        ..Adapter::of(manifest, row, here)
+                    },
                     Some(claims),
                 )
             }
@@ -120,6 +130,7 @@ impl Adapter {
             shape: Shape::Own,
             alone: false,
             rates: false,
+            schedules: false,
             role_program: None,
             patterns: Vec::new(),
             versions: BTreeMap::new(),
@@ -134,6 +145,11 @@ impl Adapter {
             does: self.row.does.clone(),
             compiles_while_running: self.manifest.compiles_while_running,
         }
+    }
+
+    /// Returns whether the program can send messages of several sizes, at any times, in this case.
+    pub fn follows_schedules(&self, case: &Case) -> bool {
+        self.schedules && !case.pattern().is_to_several()
     }
 
     /// Returns why the program cannot run this case, or `None`.
@@ -154,8 +170,12 @@ impl Adapter {
                 "leave it out: each message follows the one before",
             )
         } else if !matches!(case.arrival, Arrival::Interval(_) | Arrival::ClosedLoop | Arrival::ThinkTime(_))
+            && (!self.follows_schedules(case) || matches!(case.arrival, Arrival::Trace { .. }))
         {
-            ("no --arrival: its program sends at fixed times".to_owned(), "leave it out, or ask for fixed")
+            (
+                "no such --arrival: its program does not claim to follow a schedule".to_owned(),
+                "leave it out, or ask for fixed",
+            )
         } else if matches!(case.arrival, Arrival::ThinkTime(_)) {
             ("no --think-time".to_owned(), "leave it out: each message follows the one before")
         } else if !case.access.is_copy() {

@@ -2,13 +2,14 @@
 //! readings.
 
 use super::counted::{CountedTrial, MOST_READINGS};
+use super::planned;
 use super::protocol::{Exchange, IdleInitiator};
 use super::readings::{elapsed_ns, times, times_since_due};
 use super::to_several;
 use crate::not_measured::NotMeasured;
 use crate::timed::{batch_for, window_for};
 use crate::trial::context::Settings;
-use furlong_loops::recorder::{Timing, timing_of};
+use furlong_loops::recorder::{Timing, timing_by_size, timing_of};
 use furlong_loops::schedule::IdleResources;
 use furlong_model::{OtherProcess, Part, Phase, RoleTally, TimerLateness};
 use std::io;
@@ -49,14 +50,20 @@ impl CountedTrial<'_> {
     fn timed_of_pair(&mut self, pace_ns: f64) -> Result<MeasuredPart, NotMeasured> {
         let interval_ns = self.interval_ns();
         let (messages, batch) = self.amount(pace_ns, self.settings.budget);
+        let first = self.done + u64::from(batch) + 1;
         let MeasuredExchange { readings, idle, roles, others, .. } =
             self.watched(messages, batch, interval_ns)?;
         let readings = &readings[0];
-        let (mut times_ns, timer_late) = self.times(readings, interval_ns, &idle)?;
+        let (mut times_ns, timer_late) = self.times(readings, &idle)?;
         times_ns.remove(0);
-        let timing = timing_of(&times_ns, batch)
-            .map_err(|error| self.programs.failure(Phase::Finish, error.detail))?;
-        let elapsed_ns = elapsed_ns(readings, interval_ns);
+        let sizes = planned::sizes(self.case, self.key).filter(|_| self.times_each());
+        let timing = match sizes {
+            Some(sizes) => timing_by_size(&times_ns, sizes, first),
+            None => timing_of(&times_ns, batch),
+        };
+        let timing = timing.map_err(|error| self.programs.failure(Phase::Finish, error.detail))?;
+        let first_due_ns = interval_ns.and_then(|_| planned::due_ns(self.case, self.key).next());
+        let elapsed_ns = elapsed_ns(readings, first_due_ns);
         let timing = Timing { elapsed_ns, late_sends: idle.late, timer_late, ..timing };
         Ok(MeasuredPart { timing, parts: Vec::new(), roles, others })
     }
@@ -111,7 +118,14 @@ impl CountedTrial<'_> {
         interval_ns: u64,
     ) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let messages = messages + 1;
-        let part = Exchange { phase, messages, batch: 1, verify: false, interval_ns: Some(interval_ns) };
+        let part = Exchange {
+            phase,
+            messages,
+            batch: 1,
+            verify: false,
+            interval_ns: Some(interval_ns),
+            scheduled: false,
+        };
         let exchanged = self.exchange(part)?;
         self.readings(part, &exchanged)
     }
@@ -144,7 +158,8 @@ impl CountedTrial<'_> {
             .used()
             .map_err(|error| self.programs.failure(Phase::Timed, reading(error)))?;
         let messages = messages + u64::from(batch);
-        let timed = Exchange { phase: Phase::Timed, messages, batch, verify: false, interval_ns };
+        let timed =
+            Exchange { phase: Phase::Timed, messages, batch, verify: false, interval_ns, scheduled: false };
         let exchanged = self.exchange(timed)?;
         let after = self
             .programs
@@ -174,7 +189,7 @@ impl CountedTrial<'_> {
         let of_one = self.case.pattern().is_to_one_of_several();
         let least = if of_one { 4 * u64::from(self.case.parties().get()) } else { 1 };
         let wanted = fill.min(most_round_trips.unwrap_or(u64::MAX)).max(least);
-        if interval_ns.is_some() {
+        if self.times_each() {
             return (wanted.min(MOST_READINGS - 1), 1);
         }
         let is_one_way = self.case.pattern().is_one_way();
@@ -188,15 +203,22 @@ impl CountedTrial<'_> {
         self.case.arrival.interval_ns()
     }
 
+    /// Returns whether each message is timed: messages with a due time, and round trips of several sizes.
+    fn times_each(&self) -> bool {
+        let is_mixed = self.case.conditions.size_mix().is_some() && !self.case.pattern().is_one_way();
+        is_mixed || self.interval_ns().is_some()
+    }
+
     /// Returns the recorded times of the measured part: of batches, or of messages since each was due.
     fn times(
         &self,
         readings: &[u64],
-        interval_ns: Option<u64>,
         idle: &IdleInitiator,
     ) -> Result<(Vec<u64>, Option<TimerLateness>), NotMeasured> {
-        let Some(interval_ns) = interval_ns else { return Ok((times(readings), None)) };
-        times_since_due(readings, interval_ns, idle.late_by_ns.as_deref())
+        if self.interval_ns().is_none() {
+            return Ok((times(readings), None));
+        }
+        times_since_due(readings, planned::due_ns(self.case, self.key), idle.late_by_ns.as_deref())
             .map_err(|what| self.programs.failure(Phase::Timed, what).into())
     }
 }

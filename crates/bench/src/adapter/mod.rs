@@ -19,6 +19,8 @@ mod measured;
 #[cfg(target_os = "linux")]
 mod participants;
 #[cfg(target_os = "linux")]
+mod planned;
+#[cfg(target_os = "linux")]
 mod program;
 mod protocol;
 #[cfg(target_os = "linux")]

@@ -56,7 +56,13 @@ pub(super) struct Exchange {
     /// The interval at which messages are due, in nanoseconds; `None` in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) interval_ns: Option<u64>,
+    /// Whether the file [`SCHEDULE`] has the due time and the size of each message.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) scheduled: bool,
 }
+
+/// Name of the file with the schedule of an exchange, in the directory of the link.
+pub(super) const SCHEDULE: &str = "schedule";
 
 /// A reply of a program.
 #[derive(Debug, Clone, Deserialize)]
@@ -165,6 +171,7 @@ pub(super) struct Claims {
     pub(super) reach: Reach,
     pub(super) alone: bool,
     pub(super) rates: bool,
+    pub(super) schedules: bool,
 }
 
 impl Default for Claims {
@@ -181,6 +188,7 @@ impl Default for Claims {
             reach: Reach::FileSystem,
             alone: false,
             rates: false,
+            schedules: false,
         }
     }
 }
@@ -302,8 +310,14 @@ mod tests {
     fn every_request_is_as_on_the_page() {
         let folder = Path::new("/tmp/furlong-5e…/0");
         let stamps = ["1f0c…", "88ab…"].map(str::to_owned);
-        let exchange =
-            Exchange { phase: Phase::Timed, messages: 20000, batch: 1, verify: false, interval_ns: None };
+        let exchange = Exchange {
+            phase: Phase::Timed,
+            messages: 20000,
+            batch: 1,
+            verify: false,
+            interval_ns: None,
+            scheduled: false,
+        };
         let requests = [
             Request::Hello { protocol: PROTOCOL },
             Request::SetUp {

@@ -36,33 +36,33 @@ pub(super) fn times(readings: &[u64]) -> Vec<u64> {
 }
 
 /// Returns the time of all messages except the first batch, in nanoseconds: the other role may begin during that batch.
-/// If messages are due at fixed times, the time begins when the first message was due.
-pub(super) fn elapsed_ns(readings: &[u64], interval_ns: Option<u64>) -> u64 {
-    let first = match interval_ns {
-        Some(interval_ns) => readings.first().map(|start| start + interval_ns),
+/// If messages are due at certain times, the time begins when the first message was due, `first_due_ns` after the first reading.
+pub(super) fn elapsed_ns(readings: &[u64], first_due_ns: Option<u64>) -> u64 {
+    let first = match first_due_ns {
+        Some(first_due_ns) => readings.first().map(|start| start + first_due_ns),
         None => readings.get(1).copied(),
     };
     readings.last().zip(first).map_or(0, |(last, first)| last.saturating_sub(first))
 }
 
-/// Returns the times of messages that were due at this interval, by the rule of furlong's own loops. A time begins when
-/// the message was due. It begins with the send if the program reports that the send was late, and no message was in
+/// Returns the times of messages that were due at these times after the first reading, by the rule of furlong's own loops. A time
+/// begins when the message was due. It begins with the send if the program reports that the send was late, and no message was in
 /// flight when this one was due.
 ///
 /// # Errors
 /// Returns the number of a message that arrived before it was due or sent.
 pub(super) fn times_since_due(
     readings: &[u64],
-    interval_ns: u64,
+    due_ns: impl IntoIterator<Item = u64>,
     late_by_ns: Option<&[u64]>,
 ) -> Result<(Vec<u64>, Option<TimerLateness>), String> {
-    let schedule = Schedule::new(Arrival::Interval(interval_ns), Wait::Block, 0);
+    let schedule = Schedule::new(Arrival::Interval(1), Wait::Block, 0);
     let pairs = late_by_ns.unwrap_or_default().chunks_exact(2);
     let late_by: BTreeMap<u64, u64> = pairs.map(|pair| (pair[0], pair[1])).collect();
     let mut late = LateSends::default();
     let mut times = Vec::with_capacity(readings.len());
-    for (number, pair) in (1..).zip(readings.windows(2)) {
-        let due_ns = readings[0] + number * interval_ns;
+    for ((number, pair), due_ns) in (1..).zip(readings.windows(2)).zip(due_ns) {
+        let due_ns = readings[0] + due_ns;
         let sent_ns = due_ns.saturating_add(late_by.get(&number).copied().unwrap_or_default());
         // The first message is not measured.
         let mut unmeasured = LateSends::default();
@@ -78,11 +78,16 @@ pub(super) fn times_since_due(
 mod tests {
     use super::*;
 
+    fn every(interval_ns: u64) -> impl Iterator<Item = u64> {
+        (1..).map(move |number| number * interval_ns)
+    }
+
     #[test]
     fn times_of_messages_that_were_due_count_from_then() {
+        assert_eq!(times_since_due(&[100, 205, 510], [100, 100], None), Ok((vec![5, 310], None)), "a burst");
         // The second message took longer than two intervals, so the third was sent late.
-        assert_eq!(times_since_due(&[100, 205, 510, 515], 100, None), Ok((vec![5, 210, 115], None)));
-        let early = times_since_due(&[100, 205, 299], 100, None).unwrap_err();
+        assert_eq!(times_since_due(&[100, 205, 510, 515], every(100), None), Ok((vec![5, 210, 115], None)));
+        let early = times_since_due(&[100, 205, 299], every(100), None).unwrap_err();
         assert_eq!(early, "message 2 came before it was due or sent");
     }
 
@@ -92,15 +97,15 @@ mod tests {
         // Due at 1, 2, 3 and 4 ms. The second is sent 90 us late, the third takes until after the fourth is due.
         let readings = [0, MS + 5_000, 2 * MS + 95_000, 4 * MS + 10_000, 4 * MS + 20_000];
         let late = [1, 3_000, 2, 90_000, 4, 12_000];
-        let (times, by_timer) = times_since_due(&readings, MS, Some(&late)).unwrap();
+        let (times, by_timer) = times_since_due(&readings, every(MS), Some(&late)).unwrap();
         assert_eq!(times, [2_000, 5_000, MS + 10_000, 20_000]);
         assert_eq!(by_timer, Some(TimerLateness { sends: 1, total_ns: 90_000, longest_ns: 90_000 }));
         // A program that does not report it has times since messages were due.
         assert_eq!(
-            times_since_due(&readings, MS, None),
+            times_since_due(&readings, every(MS), None),
             Ok((vec![5_000, 95_000, MS + 10_000, 20_000], None))
         );
-        assert!(times_since_due(&readings, MS, Some(&[2, 100_000])).is_err(), "sent after it came");
+        assert!(times_since_due(&readings, every(MS), Some(&[2, 100_000])).is_err(), "sent after it came");
     }
 
     #[test]

@@ -140,8 +140,10 @@ fn reached(readings: &[Vec<u64>], interval_ns: u64) -> Result<Timing, String> {
 
 /// Returns the time that each message took to each receiver since it was due, sorted by time.
 fn taken_ns(readings: &[Vec<u64>], interval_ns: u64) -> Result<Vec<Vec<u64>>, String> {
-    let of_each =
-        readings.iter().map(|readings| times_since_due(readings, interval_ns, None).map(|(times, _)| times));
+    let due_ns = (1..).map(|number| number * interval_ns);
+    let of_each = readings
+        .iter()
+        .map(|readings| times_since_due(readings, due_ns.clone(), None).map(|(times, _)| times));
     let of_each = of_each.collect::<Result<Vec<_>, _>>()?;
     let messages = of_each.first().map_or(0, Vec::len);
     let of_message = |message: usize| {

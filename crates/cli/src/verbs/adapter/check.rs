@@ -13,7 +13,9 @@ use furlong_bench::run::{Event, Run, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_console::exit::{Outcome, Usage};
-use furlong_model::{Arrival, Case, Outcome as TrialOutcome, Pattern, Placement, Record, Wait, format_bytes};
+use furlong_model::{
+    Arrival, Case, ConditionKind, Outcome as TrialOutcome, Pattern, Placement, Record, Wait, format_bytes,
+};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +35,9 @@ const SIZES_OF_WORK: [usize; 3] = [8, 128, 64 << 10];
 
 /// A fixed interval between messages, for rows that claim to support one.
 const RATE: Arrival = Arrival::Interval(500_000);
+
+/// Random intervals between messages, for rows that claim to follow a schedule.
+const RANDOM: Arrival = Arrival::Poisson(500_000);
 
 /// Tries all rows of an adapter, and prints each failure.
 pub fn check(options: &AdapterCheckOptions) -> anyhow::Result<Outcome> {
@@ -133,10 +138,19 @@ fn cases(entry: &MechanismEntry, adapter: &Adapter) -> Vec<Case> {
             let largest = pattern.is_default().then_some(largest);
             cases.extend(sizes.chain(largest).map(|size| case(entry, wait, pattern, size)));
             let due = Case { arrival: RATE, ..case(entry, wait, pattern, 128) };
-            cases.extend((adapter.rates && !pattern.shares_an_end()).then_some(due));
+            let mixed =
+                mixed(Case { arrival: RANDOM, ..due.clone() }).filter(|case| adapter.follows_schedules(case));
+            cases.extend((adapter.rates && !pattern.shares_an_end()).then_some(due).into_iter().chain(mixed));
         }
     }
     cases
+}
+
+/// Returns a case with messages of its size and of a smaller one.
+fn mixed(case: Case) -> Option<Case> {
+    let mix = format!("16:3,{}:1", case.size_bytes);
+    let mix = ConditionKind::find("sizes").and_then(|kind| kind.read(&mix).ok())?;
+    Some(Case { conditions: case.conditions.with(mix), ..case })
 }
 
 fn case(entry: &MechanismEntry, wait: Wait, pattern: Pattern, size_bytes: usize) -> Case {
