@@ -29,6 +29,22 @@ pub fn deliver_into_folder(option: &str, path: &Path, result: &[u8]) -> anyhow::
     protect_run(option, path).and_then(|()| writing::replace_with_folder(path, result))
 }
 
+/// Rejects an output file that is a directory or a saved run.
+///
+/// # Errors
+/// Returns a usage error, which gives `example` as the name of a file in a directory.
+pub fn check_file(path: &Path, example: &str) -> anyhow::Result<()> {
+    if path.is_dir() || path.file_name().is_none() {
+        let reason = format!(
+            "--output {} is a directory; specify a file in it, for example {}",
+            plain(&path.to_string_lossy()),
+            plain(&path.join(example).to_string_lossy())
+        );
+        return Err(Usage(reason).into());
+    }
+    protect_run("-o", path)
+}
+
 /// Rejects a saved run as the output file of a result, because a measurement cannot be repeated.
 ///
 /// # Errors

@@ -1,12 +1,15 @@
 //! The atlas of published comparisons: questions, contradictions with the axes that explain them, and claims in all settings.
 
-use super::document::{Column, Document, Layout, Line, Row, Section, Table};
+use super::document::{Block, Column, Document, Layout, Line, Row, Section, Table};
 use super::markdown::page;
 use super::object::object;
 use super::style::Style;
 use super::terminal::terminal;
 use furlong_analysis::text::{listed, plain};
 use furlong_analysis::{Atlas, AtlasClaim, PublishedAnswer, Question, Setting, SettingResult};
+
+/// Title of the atlas.
+pub const ATLAS_TITLE: &str = "Atlas of published comparisons";
 
 /// Names in one line of a list.
 const NAMED: usize = 6;
@@ -26,36 +29,76 @@ pub fn atlas_json(atlas: &Atlas) -> String {
     object(atlas, Vec::new())
 }
 
-/// Returns the atlas as a document: the contradictions, the other questions, and the claims.
 fn document(atlas: &Atlas) -> Document {
-    let mut document: Document = [summary(atlas)].into_iter().collect();
-    let (open, agreed): (Vec<_>, Vec<_>) =
-        atlas.questions.iter().partition(|question| question.is_contradictory);
-    for question in open {
-        let lines = [Some(published(question)), Some(here(question)), explanation(question)];
-        let lines = lines.into_iter().flatten().map(Line::neutral);
-        document.push(Section::list(&heading(question), lines));
-    }
-    document.push(agreements(&agreed));
-    document.push(claims(&atlas.claims));
+    let title = Section::chapter(ATLAS_TITLE).with(Block::Paragraph(Line::neutral(counts(atlas))));
+    let title = title.paragraph_if(missing(atlas)).paragraph_if(provisional(atlas));
+    let mut document = Document { sections: vec![title] };
+    document.sections.extend(questions(atlas).sections);
+    document.push(claim_list(&atlas.claims));
     document
 }
 
-fn summary(atlas: &Atlas) -> Section {
+/// Returns the numbers of questions and of missing settings.
+pub fn atlas_verdict(atlas: &Atlas) -> Document {
+    let section = Section::default().paragraph(counts(atlas)).paragraph_if(missing(atlas));
+    Document { sections: vec![section.paragraph_if(provisional(atlas))] }
+}
+
+/// Returns the chapters of the atlas: the contradictions, the other questions, and the claims.
+pub fn atlas_chapters(atlas: &Atlas) -> Document {
+    let mut document = questions(atlas);
+    document.push(claim_table(&atlas.claims));
+    document
+}
+
+fn questions(atlas: &Atlas) -> Document {
+    let mut document = Document::default();
+    let (open, agreed): (Vec<_>, Vec<_>) =
+        atlas.questions.iter().partition(|question| question.is_contradictory);
+    let question = |question: &&Question| {
+        let lines = [Some(published(question)), Some(here(question)), explanation(question)];
+        let lines = lines.into_iter().flatten().map(Line::neutral);
+        let heading = heading(question);
+        Section::list(&heading, lines).anchored(heading.as_str())
+    };
+    if !open.is_empty() {
+        let chapter = Section::chapter("Contradictions").anchored("contradictions");
+        document.push(chapter.paragraph(
+            "Each ratio is the factor of the faster mechanism, over the sizes of the publication.",
+        ));
+        document.sections.extend(open.iter().map(question));
+    }
+    document.push(agreements(&agreed));
+    document
+}
+
+fn counts(atlas: &Atlas) -> String {
     let contradictions = atlas.questions.iter().filter(|question| question.is_contradictory);
     let explained = contradictions.clone().filter(|question| !question.explained_by.is_empty()).count();
-    let section = Section::chapter("Atlas of published comparisons").paragraph(format!(
-        "{} questions have several publications. {} of them have contradictory answers, and an axis explains {explained}.",
+    format!(
+        "Questions that several publications answer: {}. Contradictory answers: {}. Explained by an axis: {explained}.",
         atlas.questions.len(),
         contradictions.count(),
-    ));
-    match atlas.missing {
-        0 => section,
-        missing => section.paragraph(format!(
-            "{missing} of {} settings were not measured yet: repeat the command to continue.",
-            missing + atlas.measured
-        )),
-    }
+    )
+}
+
+/// Returns the number of settings whose results are provisional, if there are any.
+fn provisional(atlas: &Atlas) -> Option<String> {
+    let Atlas { unreliable, measured, .. } = atlas;
+    (*unreliable > 0).then(|| {
+        format!(
+            "Provisional: the machine was unreliable in {unreliable} of {measured} settings. Repeat them on a quiet machine."
+        )
+    })
+}
+
+/// Returns the number of settings that a later command measures, if there are any.
+fn missing(atlas: &Atlas) -> Option<String> {
+    let Atlas { missing, measured, .. } = atlas;
+    let all = missing + measured;
+    (*missing > 0).then(|| {
+        format!("Settings that are not measured yet: {missing} of {all}. Repeat the command to continue.")
+    })
 }
 
 fn heading(question: &Question) -> String {
@@ -152,13 +195,41 @@ fn agreements(questions: &[&Question]) -> Section {
         Row::neutral([heading(question), question.published.len().to_string()].into_iter().chain(here))
     };
     let rows: Vec<_> = questions.iter().map(row).collect();
-    let section = Section::titled("Questions on which publications agree, and comparisons here");
+    let section = Section::chapter("Questions on which publications agree, and comparisons here");
+    let section = section.anchored("agreements");
     if rows.is_empty() { Section::default() } else { section.table(Table::new(columns, rows)) }
 }
 
+/// Returns the heading of a setting.
+fn heading_of(setting: Setting) -> String {
+    if setting == Setting::Published { "as published".to_owned() } else { setting.name().to_owned() }
+}
+
+/// Meaning of the results of claims.
+const RESULTS: &str = "as published: in the placement and with the wait strategy of the publication. holds 2/3: at two of three sizes. false: the figures \
+                       here contradict the claim. open: the intervals allow both.";
+
+/// Returns the claims with their results, which a line of a terminal has no room for as columns.
+fn claim_list(claims: &[AtlasClaim]) -> Section {
+    let lines = claims.iter().map(|claim| {
+        let tested = claim.results.iter().filter(|result| result.holds + result.falls + result.undecided > 0);
+        let result = |result: &SettingResult| format!("{}: {}", heading_of(result.setting), status(result));
+        let results: Vec<_> = tested.map(result).collect();
+        let results = if results.is_empty() { vec!["not tested".to_owned()] } else { results };
+        Line::neutral(format!(
+            "{}, \"{}\" {}",
+            plain(&claim.experiment),
+            plain(&claim.text),
+            results.join("; ")
+        ))
+    });
+    let section = Section::list("Claims", lines);
+    if claims.is_empty() { section } else { section.footnotes(vec![RESULTS.to_owned()]) }
+}
+
 /// Returns the table of claims in every setting.
-fn claims(claims: &[AtlasClaim]) -> Section {
-    let settings = Setting::ALL.map(|setting| Column::named(setting.name().to_owned()));
+fn claim_table(claims: &[AtlasClaim]) -> Section {
+    let settings = Setting::ALL.map(|setting| Column::named(heading_of(setting)));
     let columns: Vec<_> =
         [Column::words("experiment"), Column::words("claim")].into_iter().chain(settings).collect();
     let row = |claim: &AtlasClaim| {
@@ -169,12 +240,14 @@ fn claims(claims: &[AtlasClaim]) -> Section {
         Row::neutral([plain(&claim.experiment), plain(&claim.text)].into_iter().chain(cells))
     };
     let rows: Vec<_> = claims.iter().map(row).collect();
-    let notes = vec![
-        "holds 2/3: at two of three sizes. open: the intervals allow both. –: not measured in this setting."
-            .to_owned(),
-    ];
+    let notes =
+        vec![format!("{RESULTS} –: not measured in this setting, or the setting is the published one.")];
     let table = Table { layout: Layout::Continue(2), notes, ..Table::new(columns, rows) };
-    if claims.is_empty() { Section::default() } else { Section::titled("Claims").table(table) }
+    if claims.is_empty() {
+        Section::default()
+    } else {
+        Section::chapter("Claims").anchored("claims").table(table)
+    }
 }
 
 fn status(result: &SettingResult) -> String {

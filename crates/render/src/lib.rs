@@ -68,7 +68,7 @@ mod unmeasured;
 mod used_costs;
 pub mod words;
 
-pub use atlas::{atlas_json, atlas_markdown, atlas_table};
+pub use atlas::{ATLAS_TITLE, atlas_chapters, atlas_json, atlas_markdown, atlas_table, atlas_verdict};
 pub use capacity::{chart as capacity_chart, table as capacity_table};
 pub use comparison::{
     comparison_csv, comparison_json, comparison_junit, comparison_verdict, document as comparison_document,
@@ -516,7 +516,7 @@ mod tests {
             summary.skipped.retain(keep);
             table(&summary, Style::default())
         };
-        assert!(table(&noisy(), Style::default()).contains("UNRELIABLE: do not use these figures"));
+        assert!(table(&noisy(), Style::default()).contains("UNRELIABLE: do not use absolute times"));
         let refused = with(|entry| !entry.status.is_failure());
         assert!(!refused.contains("UNRELIABLE") && refused.contains("Nothing was measured."), "{refused}");
         let failed = with(|entry| entry.status.is_failure());

@@ -32,6 +32,6 @@ mod svg;
 pub use furlong_analysis::NamedRun;
 pub use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, Side};
 pub use page::list::{RunList, run_list};
-pub use page::{PageError, ServedPage, fleet_page};
+pub use page::{PageError, ServedPage, atlas_page, fleet_page};
 pub use report::{Picture, Report};
 pub use svg::heat_map;

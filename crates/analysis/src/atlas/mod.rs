@@ -8,6 +8,7 @@ mod setting;
 pub use question::{Axis, ExplainingAxis, PublishedAnswer, Question};
 pub use setting::{MeasuredSetting, Setting};
 
+use crate::Level;
 use crate::replay::ClaimStatus;
 use serde::Serialize;
 
@@ -25,7 +26,9 @@ pub struct Atlas {
     pub claims: Vec<AtlasClaim>,
     /// Number of settings of experiments that were replayed.
     pub measured: usize,
-    /// Number of settings of experiments that were not.
+    /// Number of those that an unreliable machine measured.
+    pub unreliable: usize,
+    /// Number of settings of experiments that were not replayed.
     pub missing: usize,
 }
 
@@ -74,8 +77,10 @@ pub fn atlas(measured: &[MeasuredSetting], missing: usize) -> Atlas {
             results[known].count(verdict.status);
         }
     }
+    let is_unreliable = |setting: &&MeasuredSetting| setting.replay.run.noise.level == Level::Unreliable;
+    let unreliable = measured.iter().filter(is_unreliable).count();
     let questions = question::all(measured);
-    Atlas { schema: ATLAS_SCHEMA, questions, claims, measured: measured.len(), missing }
+    Atlas { schema: ATLAS_SCHEMA, questions, claims, measured: measured.len(), unreliable, missing }
 }
 
 impl SettingResult {

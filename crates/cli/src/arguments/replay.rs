@@ -6,6 +6,7 @@ use super::shared::{
 };
 use clap::{Args, ValueEnum};
 use furlong_model::{ByteSize, ConsoleMode, Placement, Time, Touch};
+use std::path::PathBuf;
 
 const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay --list                          the published experiments, and how long each takes
@@ -17,6 +18,7 @@ const REPLAY_EXAMPLES: &str = "Examples:
   furlong replay ka2yan-2008 --place other-core --format json
   furlong replay --all                           every experiment that this machine can run
   furlong replay --atlas --within 10min          contradictions, and the axes that explain them
+  furlong replay --atlas -o atlas.html           the same as a page
 
 A path replays your own file. docs/experiments.md describes the format.";
 
@@ -42,6 +44,9 @@ pub struct ReplayOptions {
     /// Longest time of the replays of --atlas together [default: 5min]. A later command continues
     #[arg(long, help_heading = PRECISION, value_name = "TIME", requires = "atlas", allow_hyphen_values = true)]
     pub within: Option<Time>,
+    /// Write the atlas to FILE, as an HTML page
+    #[arg(short = 'o', long, help_heading = OUTPUT, value_name = "FILE", requires = "atlas", conflicts_with = "format")]
+    pub output: Option<PathBuf>,
     /// Trials of each benchmark [default: of the experiment]
     #[arg(long, help_heading = PRECISION, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub trials: Option<u32>,

@@ -1,16 +1,20 @@
 //! `furlong replay --atlas`: repeats published comparisons in several settings, and explains their contradictions.
 
 use crate::arguments::{Format, ReplayOptions, SavingOptions};
+use crate::delivery::check_file;
 use crate::environment::RunEnvironment;
 use crate::experiments::{mechanisms, plan, requested};
 use crate::output;
 use crate::saved;
 use crate::selection::rows;
+use anyhow::Context;
 use furlong_analysis::{Atlas, DecodedRun, MeasuredSetting, Setting, atlas as computed, estimate};
 use furlong_bench::MechanismEntry;
 use furlong_console::exit::{Outcome, Usage};
+use furlong_console::writing;
 use furlong_model::{Experiment, Wait, WaitKind};
-use furlong_render as render;
+use furlong_render::{self as render, plain};
+use furlong_report::atlas_page;
 use furlong_stats::sort_by_key;
 use std::time::{Duration, Instant};
 
@@ -26,6 +30,16 @@ pub fn atlas(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
         return Err(
             Usage("--atlas has no CSV format: use --format json, markdown or table".to_owned()).into()
         );
+    }
+    if let Some(path) = &asked.output {
+        check_file(path, "atlas.html")?;
+        if path.extension().is_none_or(|extension| extension != "html" && extension != "htm") {
+            return Err(Usage(format!(
+                "-o {}: the atlas is written as an HTML page: specify a file that ends in .html",
+                plain(&path.to_string_lossy())
+            ))
+            .into());
+        }
     }
     let published = requested(asked)?;
     let mechanisms = mechanisms(&published)?;
@@ -51,7 +65,15 @@ pub fn atlas(asked: &ReplayOptions) -> anyhow::Result<Outcome> {
     }
     let place = |name: &str| published.iter().position(|experiment| experiment.name == name);
     sort_by_key(&mut measured, |replayed| (place(&replayed.replay.experiment), replayed.setting));
-    print(&computed(&measured, missing), asked.format)?;
+    let atlas = computed(&measured, missing);
+    match &asked.output {
+        Some(path) => {
+            let page = atlas_page(&atlas).context("cannot generate the page")?;
+            writing::replace(path, page.as_bytes())?;
+            output::tell(format_args!("atlas written to {}", plain(&path.to_string_lossy())));
+        }
+        None => print(&atlas, asked.format)?,
+    }
     Ok(outcome)
 }
 

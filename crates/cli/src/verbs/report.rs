@@ -1,7 +1,7 @@
 //! `furlong report`: writes saved runs as an HTML page, Markdown or pictures, without measuring.
 
 use crate::arguments::{ReportFormat, ReportOptions};
-use crate::delivery::protect_run;
+use crate::delivery::{check_file, protect_run};
 use crate::verbs::compare_many::{compared, outcome};
 use crate::{output, saved};
 use anyhow::Context;
@@ -131,15 +131,7 @@ fn check_targets(asked: &ReportOptions) -> anyhow::Result<()> {
                       --format markdown";
         return Err(Usage(reason.to_owned()).into());
     }
-    if let Some(path) = asked.output.as_ref().filter(|path| path.is_dir() || path.file_name().is_none()) {
-        let shown = plain(&path.to_string_lossy());
-        let reason = format!(
-            "--output {shown} is a directory; specify a file in it, for example {}",
-            plain(&path.join("report.html").to_string_lossy())
-        );
-        return Err(Usage(reason).into());
-    }
-    asked.output.iter().try_for_each(|path| protect_run("-o", path))?;
+    asked.output.iter().try_for_each(|path| check_file(path, "report.html"))?;
     check_extension(asked)?;
     if let Some(folder) = asked.charts.as_ref().filter(|folder| folder.exists() && !folder.is_dir()) {
         let reason = format!("--charts {} is not a directory", plain(&folder.to_string_lossy()));

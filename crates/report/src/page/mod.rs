@@ -5,15 +5,18 @@
 
 use crate::ids::Ids;
 use crate::report::Report;
+use furlong_render::document::Document;
 use furlong_render::words::count;
 use html::SectionView;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
+mod atlas;
 mod fleet;
 mod html;
 pub mod list;
 
+pub use atlas::atlas_page;
 pub use fleet::fleet_page;
 
 /// Properties of a page that a server delivers together with a list of all runs.
@@ -94,6 +97,22 @@ impl Report {
     }
 }
 
+/// Returns the page of a verdict and chapters that no run has.
+fn of_documents(heading: String, verdict: &Document, chapters: &Document) -> Result<String, PageError> {
+    let mut ids = Ids::for_page();
+    let page = Page {
+        title: format!("furlong: {heading}"),
+        heading,
+        version: env!("CARGO_PKG_VERSION"),
+        style: STYLE,
+        scripts: SCRIPTS,
+        served: None,
+        verdict: html::chapters(verdict, &mut ids),
+        chapters: html::chapters(chapters, &mut ids),
+    };
+    filled_in(NAME, TEMPLATE, &page)
+}
+
 /// Fills a template.
 fn filled_in(name: &str, template: &str, page: &impl Serialize) -> Result<String, PageError> {
     let mut environment = Environment::new();
@@ -107,7 +126,7 @@ fn filled_in(name: &str, template: &str, page: &impl Serialize) -> Result<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_render::document::{Cell, Column, Document, Fact, Line, Row, Section, Table, Tone};
+    use furlong_render::document::{Cell, Column, Fact, Line, Row, Section, Table, Tone};
 
     /// Markup in every text.
     const EVIL: &str = "<b title=\"x\">";
