@@ -64,8 +64,30 @@ fn rows(experiments: &[Experiment]) -> impl Iterator<Item = &RowTarget> {
 /// Returns an error if an installed adapter cannot be read.
 pub fn mechanisms(experiments: &[Experiment]) -> anyhow::Result<Vec<MechanismEntry>> {
     let mechanisms = with_installed(|name| rows(experiments).any(|row| row.mechanism == name))?;
+    check_names(experiments, &mechanisms)?;
     role_boundary::prepare(rows(experiments).map(|row| &row.conditions));
     Ok(mechanisms)
+}
+
+/// Rejects names of mechanisms that are probably mistyped. An unknown name may be of another system or of a later version.
+fn check_names(experiments: &[Experiment], mechanisms: &[MechanismEntry]) -> Result<(), Usage> {
+    let names = || mechanisms.iter().map(|entry| entry.capabilities.name.to_owned());
+    for experiment in experiments {
+        for line in experiment.rows.iter().filter(|line| line.missing.is_none()) {
+            let Some(Target::Row(RowTarget { mechanism, .. })) = &line.target else { continue };
+            if !names().any(|name| name == *mechanism)
+                && let Some(meant) = nearest(mechanism, names())
+            {
+                let Experiment { name, .. } = experiment;
+                let text = format!(
+                    "experiment {name}, row of {}: no mechanism is called '{mechanism}': did you mean {meant}?",
+                    line.name
+                );
+                return Err(Usage(text));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the plan of an experiment. A row that this furlong does not have, and for which the experiment gives a

@@ -102,6 +102,9 @@ fn a_mistake_in_a_file_is_told_with_its_line() {
 #[test]
 fn a_row_that_there_is_not_says_so_and_the_others_are_measured() {
     let place = Place::new();
+    let mistyped = ROUND_TRIPS.replacen("posix-mq/block", "posix-mg/block", 1);
+    let finished = place.finish(&mut place.replaying(&mistyped, &[])).expect_code(2);
+    finished.expect_complaint("no mechanism is called 'posix-mg': did you mean posix-mq?");
     for wrong in ["pigeon/block", "pipe/futex"] {
         let text = ROUND_TRIPS.replacen("posix-mq/block", wrong, 1);
         let replay = place.replay(&text, &["--no-save"]).expect_code(0).replay();
