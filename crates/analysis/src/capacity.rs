@@ -231,6 +231,13 @@ impl Capacity {
         }
     }
 
+    /// Returns whether the objective failed only because messages were not carried at the requested rate.
+    pub fn is_limited_by_rate(&self) -> bool {
+        let is_missed = |point: &CapacityPoint| point.kept < point.trials;
+        let is_below = |point: &CapacityPoint| point.percentile_ns < self.objective.limit_ns as f64;
+        self.points.iter().any(is_missed) && self.points.iter().all(is_below)
+    }
+
     /// Returns the capacities of a run, the highest first; empty if no objective was requested.
     pub(crate) fn all(run: &Run, trials: &Trials) -> Vec<Capacity> {
         let is_valid = |slo: &Slo| (0.5..1.0).contains(&slo.quantile) && slo.limit_ns > 0;

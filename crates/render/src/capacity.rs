@@ -48,11 +48,34 @@ pub fn table(summary: &Summary) -> Section {
         Column::figures("trials"),
     ];
     let is_never_kept = capacities.iter().all(|one| one.highest_rate().low.is_none());
-    let never = "No benchmark keeps the objective at any rate: the machine delays messages for longer, or the limit is below the latency.";
-    Section::titled(title(capacities)).paragraph_if(is_never_kept.then_some(never)).table(Table::new(columns, rows)).paragraph(
-        "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
-         timed from when it was due. ?: too few trials, a longer --within gives more. share: highest rate relative to the rate in a closed loop.",
-    )
+    Section::titled(title(capacities))
+        .paragraph_if(is_never_kept.then(|| never_kept(capacities)).flatten())
+        .table(Table::new(columns, rows))
+        .paragraph_if(limited_by_rate(capacities))
+        .paragraph(
+            "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
+             timed from when it was due, and if 95 % of the rate was carried. ?: too few trials, a longer --within gives more. share: \
+             highest rate relative to the rate in a closed loop.",
+        )
+}
+
+/// Names the lowest rate that was tried.
+fn never_kept(capacities: &[Capacity]) -> Option<String> {
+    let tried = capacities.iter().flat_map(|one| &one.points).map(|point| point.asked_per_second);
+    let lowest = format_per_second(tried.reduce(f64::min)?);
+    Some(format!(
+        "No benchmark kept the objective at the rates that were tried, from {lowest} on: the machine delays messages for longer, or the \
+         limit is below the latency. A longer --within tries lower rates, if there are any."
+    ))
+}
+
+/// Names the benchmarks whose percentile was below the limit at all rates.
+fn limited_by_rate(capacities: &[Capacity]) -> Option<String> {
+    let limited = capacities.iter().filter(|one| one.is_limited_by_rate());
+    let names: Vec<_> = limited.map(|one| name(capacities, one)).collect();
+    (!names.is_empty()).then(|| {
+        format!("Limited by the rate that could be carried, and not by the objective: {}.", names.join(", "))
+    })
 }
 
 /// Returns the mix of sizes that all benchmarks have.
@@ -154,7 +177,7 @@ mod tests {
         assert!(!text(&summary).contains("at any rate"), "{}", text(&summary));
         summary.capacities[0].edge = Some(Edge::Lowest);
         assert!(
-            text(&summary).contains("No benchmark keeps the objective at any rate"),
+            text(&summary).contains("No benchmark kept the objective at the rates that were tried, from "),
             "{}",
             text(&summary)
         );

@@ -6,7 +6,7 @@ use furlong_analysis::{CapacitySearch, capacity_search, capacity_searches};
 use furlong_bench::MechanismEntry;
 use furlong_bench::plan::Plan;
 use furlong_console::exit::Usage;
-use furlong_model::{Arrival, Case, Placement, Slo, WaitKind, is_one};
+use furlong_model::{Arrival, Case, Placement, Slo, WaitKind, format_ns, is_one};
 use std::time::{Duration, Instant};
 
 /// Ratio of the ends of an interval within ±5 %.
@@ -28,7 +28,13 @@ const WITHIN: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// Returns what the search does not support.
-pub fn check(cases: &[Case], mechanisms: &[MechanismEntry]) -> Result<(), Usage> {
+pub fn check(slo: Slo, cases: &[Case], mechanisms: &[MechanismEntry]) -> Result<(), Usage> {
+    if slo.limit_ns >= BUDGETS[1].as_nanos() as u64 {
+        let limit = format_ns(slo.limit_ns as f64);
+        return Err(Usage(format!(
+            "--find-rate: a trial lasts at most 1 s, which cannot show whether messages take less than {limit}: write a limit below 1s"
+        )));
+    }
     let Some(first) = cases.first() else { return Ok(()) };
     let has_rates = |case: &Case| {
         let pattern = case.pattern();
