@@ -47,7 +47,7 @@ fn document(tuning: &TuningResult) -> Document {
     if !tuning.benchmarks.is_empty() {
         document.push(Section::default().footnotes(LEGEND.map(str::to_owned).to_vec()));
     }
-    let useful = tuning.benchmarks.iter().map(useful);
+    let useful = tuning.benchmarks.iter().map(|benchmark| useful(benchmark, tuning.margin));
     document.push(Section::default().bullets(failed_placebos(tuning).chain(useful)));
     let is_setting = |effect: &&TunedCondition| effect.condition.contains("set ") && !effect.is_placebo;
     let mut effects = tuning.benchmarks.iter().flat_map(|benchmark| &benchmark.effects);
@@ -122,11 +122,20 @@ fn name(effect: &TunedCondition) -> String {
 }
 
 /// Returns the conditions that make a benchmark faster, in one sentence.
-fn useful(benchmark: &TunedBenchmark) -> Line {
+fn useful(benchmark: &TunedBenchmark, margin: f64) -> Line {
     let faster: Vec<_> = benchmark.effects.iter().filter(|effect| effect.effect == Effect::Faster).collect();
     let row = plain(&benchmark.row);
     let Some(best) = faster.first() else {
-        return Line::neutral(format!("No condition makes {row} faster."));
+        return Line::neutral(if benchmark.effects.iter().all(|effect| effect.is_placebo) {
+            format!("No condition of {row} was measured.")
+        } else if benchmark.trials < benchmark.needed_trials {
+            format!(
+                "No effect on {row} could be judged: ask for --trials {} or more.",
+                benchmark.needed_trials
+            )
+        } else {
+            format!("No condition makes {row} faster by more than {:.0} %.", margin * 100.0)
+        });
     };
     let cpu = format_ratio(best.cpu_ns / benchmark.cpu_ns);
     let text = format!(

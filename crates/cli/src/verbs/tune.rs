@@ -34,7 +34,11 @@ pub fn tune(asked: &TuneOptions) -> anyhow::Result<Outcome> {
     })?;
     // A condition that is impossible here is a result, not a failure.
     let noise = asked.run.strict.then_some(run.summary.run.noise.level);
-    Ok(finished.conclude(&results(&run.summary), Demands { require: asked.run.require, strict: noise }))
+    let outcome =
+        finished.conclude(&results(&run.summary), Demands { require: asked.run.require, strict: noise });
+    let is_judged =
+        tuning.benchmarks.iter().flat_map(|benchmark| &benchmark.effects).any(|effect| !effect.is_placebo);
+    Ok(if is_judged { outcome } else { outcome.worse(Outcome::Missing) })
 }
 
 /// Rejects options that have no meaning here, before anything is measured.
