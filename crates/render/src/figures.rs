@@ -212,7 +212,7 @@ pub(crate) static FIGURES: [Figure; 40] = [
         .notes(&[Note::WithColumn(2, "half: until half of the receivers have it.")]),
     figure("mean", |entry| entry.row.mean_ns().map_or_else(String::new, format_ns))
         .when(|row| row.mean_ns().is_some())
-        .notes(&[Note::WithColumn(1, MEAN)]),
+        .notes(&[Note::WithColumn(1, MEAN), Note::Made(2, mean_beside_median)]),
     figure("p50", |entry| format_ns(entry.row.exchange.ns.p50))
         .when(|row| row.exchange.stream.is_none())
         .keys(&[
@@ -680,6 +680,13 @@ fn compared_with_one(summary: &Summary) -> Vec<Block> {
     footnote(rows.any(is_against_one).then(|| format!("all: total rate relative to one alone{unknown}.")))
 }
 
+/// Returns the note on tables with mean and p50: pauses by a quota or a neighbour are in the mean.
+fn mean_beside_median(summary: &Summary) -> Vec<Block> {
+    let has_both = |row: &Row| row.mean_ns().is_some() && row.exchange.stream.is_none();
+    let text = "Findings on quotas and neighbours compare means, which have all pauses. Order and vs first follow p50.";
+    footnote(summary.rows.iter().any(has_both).then(|| text.to_owned()))
+}
+
 /// Returns the note that explains `=` and `~`.
 fn tied(summary: &Summary) -> Vec<Block> {
     let rows = &summary.rows;
@@ -690,7 +697,8 @@ fn tied(summary: &Summary) -> Vec<Block> {
         row.vs_first.is_some_and(|ratio| ratio.is_tie()) || row.rank.is_some() && shares_place(row)
     };
     footnote(rows.iter().any(has_tie).then(|| {
-        "= no two benchmarks with the same number differ significantly; ~ not significantly slower than the first."
+        "= no two benchmarks with the same number differ significantly; ~ not significantly slower than the first, although perhaps than \
+         another benchmark of its place."
             .to_owned()
     }))
 }

@@ -17,7 +17,7 @@ pub fn fitness(level: Level) -> Line {
             "The machine was NOISY: figures may differ from another run by more than their intervals.",
         ),
         Level::Unreliable => {
-            (Tone::Bad, "The machine was UNRELIABLE: do not use these figures. Measure again.")
+            (Tone::Bad, "The machine was UNRELIABLE: do not use absolute times. Measure again.")
         }
     };
     Line { tone, text: text.to_owned() }

@@ -7,6 +7,7 @@ use crate::progress::ProgressKind;
 use crate::selection::{CaseTemplate, refused_boundary};
 use crate::verbs::find_rate;
 use crate::{output, own_programs, peer, selection, traces};
+use furlong_analysis::text::listed;
 use furlong_analysis::{DecodedRun, Row, Summary, over_time, self_check};
 use furlong_bench::plan::Plan;
 use furlong_bench::registry::find;
@@ -16,7 +17,8 @@ use furlong_model::{
     Arrival, ArrivalProcess, Boundary, Case, Placement, RequestedCondition, WaitKind, format_ns, is_one,
 };
 use furlong_render as render;
-use furlong_stats::FEWEST_TRIALS;
+
+use furlong_stats::{FEWEST_TRIALS, distinct};
 use std::time::Duration;
 
 /// Trials of each row of the quick set before the precision is judged. Many short trials show more than a few long
@@ -35,6 +37,9 @@ const QUICK_BUDGET: Duration = Duration::from_millis(10);
 /// The maximum time for the trials of several pairs, unless the user sets it or rows then have too few trials for a
 /// confidence interval.
 const SEVERAL_WITHIN: Duration = Duration::from_secs(40);
+
+/// Mechanisms named in an error.
+const MOST_NAMED: usize = 6;
 
 /// The maximum number of trials of each watched row, which takes some hours.
 const MOST_WATCHED: u32 = 100_000;
@@ -132,8 +137,8 @@ impl<'a> Request<'a> {
             }
         }
         check_buffers(asked, &mechanisms, &cases)?;
-        if asked.find_rate.is_some() {
-            find_rate::check(&cases, &mechanisms)?;
+        if let Some(slo) = asked.find_rate {
+            find_rate::check(slo, &cases, &mechanisms)?;
         }
         check_profiles(asked)?;
         let usual = || usual_budget(&options.arrivals, is_beside_several).max(least_budget(&cases));
@@ -239,8 +244,18 @@ fn check_buffers(asked: &RunOptions, mechanisms: &[MechanismEntry], cases: &[Cas
         find(mechanisms, &case.mechanism, case.wait).is_some_and(|entry| entry.capabilities.buffer == kind)
     };
     for (kind, option, sizes) in selection::requested_buffers(&asked.pattern) {
+        if sizes.contains(&0) {
+            return Err(Usage(format!(
+                "{option} 0: a buffer has at least one byte; the kernel rounds small sizes up"
+            )));
+        }
         if !sizes.is_empty() && !cases.iter().any(|case| has(case, kind)) {
-            return Err(Usage(format!("{option}: none of these benchmarks has such a buffer")));
+            let with = mechanisms.iter().map(|entry| entry.capabilities).filter(|one| one.buffer == kind);
+            let names = distinct(with.map(|capabilities| capabilities.name.to_owned()));
+            return Err(Usage(format!(
+                "{option}: none of these benchmarks has such a buffer; these have: {}",
+                listed(&names, MOST_NAMED)
+            )));
         }
     }
     Ok(())
