@@ -142,6 +142,10 @@ impl PairEnd {
             if attempts.is_multiple_of(4096) && clock::now_ns() > self.deadline_ns {
                 return None;
             }
+            // The other side may need this CPU. A round trip that takes a millisecond is disturbed already.
+            if attempts.is_multiple_of(1 << 15) {
+                cpu::yield_now();
+            }
         }
         self.received += 1;
         if size > 0 {

@@ -95,7 +95,7 @@ fn number_of(name: &str) -> Option<u32> {
 }
 
 fn parse(text: &str) -> io::Result<SeccompFilter> {
-    let profile: Profile = serde_json::from_str(text)?;
+    let profile: Profile = serde_json::from_slice(text.as_bytes())?;
     let (_, architecture, _) = ARCHITECTURE;
     if profile.architectures.is_some_and(|all| !all.is_empty() && !all.iter().any(|one| one == architecture))
     {

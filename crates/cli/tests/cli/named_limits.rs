@@ -25,7 +25,7 @@ fn small_stack_stops_no_verb() {
         let finished = place.finish(&mut place.shell(&format!("ulimit -s {kib}; exec \"$FURLONG\" {words}")));
         finished.expect_no_panic()
     };
-    for kib in [128, 160, 1024] {
+    for kib in [128, 1024] {
         limited(kib, &format!("{measure} --replace")).expect_code(0);
         for words in [
             "--version",
