@@ -13,12 +13,17 @@ use crate::shared_end::SharedEnd;
 use crate::two_mechanisms::TwoMechanisms;
 use crate::waiting::{OpenEndpoint, WaitingEndpoint};
 use furlong_mechanism::list::{Visitor, visit_all};
-use furlong_mechanism::{BetweenHosts, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism};
+use furlong_mechanism::{
+    BetweenHosts, Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, NamedObject,
+};
 use furlong_model::{Capabilities, Limits, Role, Sharing, Start, Unavailable, Wait};
 use std::io;
 
 /// Opens one end of a link, with a wait strategy.
 pub type OpenOne = fn(&LinkSpecification, EndpointSetup, Wait) -> io::Result<Box<dyn OneWayLoop>>;
+
+/// Opens one end of a link, without a loop.
+pub type OpenEnd = fn(&LinkSpecification, EndpointSetup) -> io::Result<Box<dyn Endpoint>>;
 
 /// Opens both ends of a link, the initiator's first, for a process that runs alone.
 pub type OpenBoth = fn(&LinkSpecification, [EndpointSetup; 2], Wait) -> io::Result<Box<dyn Ends>>;
@@ -63,6 +68,10 @@ pub struct BuiltIn {
     pub open_among_several: Option<OpenAmongSeveral>,
     /// [`Mechanism::BETWEEN_HOSTS`].
     pub between_hosts: Option<BetweenHosts>,
+    /// [`Mechanism::open`] without a loop.
+    pub open_end: OpenEnd,
+    /// [`Mechanism::NAMED`].
+    pub named: Option<NamedObject>,
 }
 
 impl BuiltIn {
@@ -101,6 +110,8 @@ impl BuiltIn {
             },
             open_among_several: among_several::<M>(),
             between_hosts: M::BETWEEN_HOSTS,
+            open_end: |specification, setup| Ok(Box::new(M::open(specification, setup)?)),
+            named: M::NAMED,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use crate::EndpointSetup;
 #[cfg(target_os = "linux")]
-use crate::{Interest, LinkSpecification};
+use crate::{Interest, LinkSpecification, NamedEnd};
 use furlong_os::Handle;
 #[cfg(target_os = "linux")]
-use furlong_os::handle::set_non_blocking;
+use furlong_os::handle::{read, set_non_blocking, write};
 #[cfg(target_os = "linux")]
 use furlong_os::{AsHandle, BorrowedHandle};
 use std::io;
@@ -49,4 +49,25 @@ impl HandlePair {
 pub(crate) fn shared(setup: &mut EndpointSetup) -> io::Result<(Handle, Handle)> {
     let (there, back) = (setup.descriptor()?, setup.descriptor()?);
     Ok(setup.send_and_receive(there, back))
+}
+
+/// Returns the end of a named object whose number is read from the first descriptor and written to the second.
+#[cfg(target_os = "linux")]
+pub(crate) fn named_bytes((reader, writer): (Handle, Handle)) -> io::Result<Box<dyn NamedEnd>> {
+    Ok(Box::new(HandlePair::new(writer, reader, false)?))
+}
+
+#[cfg(target_os = "linux")]
+impl NamedEnd for HandlePair {
+    fn put(&mut self, number: u32) -> io::Result<()> {
+        write(self.send.as_handle(), &number.to_ne_bytes()).map(drop)
+    }
+
+    fn take(&mut self) -> io::Result<u32> {
+        let mut number = [0; size_of::<u32>()];
+        match read(self.receive.as_handle(), &mut number)? {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            _ => Ok(u32::from_ne_bytes(number)),
+        }
+    }
 }

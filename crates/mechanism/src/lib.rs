@@ -23,7 +23,8 @@ mod template;
 
 pub use contract::{
     BetweenHosts, DIRECTIONS, Endpoint, EndpointSetup, Entrance, Handles, Link, LinkSpecification, Mechanism,
-    Message, MessageBatch, NEEDS_FOLDER, Secret, SendAgain, new_secret, noted_by_responder,
+    Message, MessageBatch, NEEDS_FOLDER, NamedEnd, NamedObject, Secret, SendAgain, new_secret,
+    noted_by_responder,
 };
 pub use furlong_os::wait::Interest;
 pub use memory::in_place::NotAsWritten;

@@ -81,6 +81,8 @@ pub mod file_system {
         open_to_read, own_descriptor, sync_folder,
     };
     pub use crate::platform::segment::unnamed_file;
+    #[cfg(target_os = "linux")]
+    pub use crate::platform::segment::{named_file, open_file};
     pub use crate::text_file::read_text;
 }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 
 #[cfg(target_os = "linux")]
-pub use crate::platform::socket::{Kind, socketpair, unix_pair};
+pub use crate::platform::socket::{Kind, send_with_priority, socketpair, unix_pair};
 pub use crate::platform::socket::{
     buffer_bytes, has_unix_streams, owned, receive_message, send, set_buffer, settle, unix_stream_pair,
 };

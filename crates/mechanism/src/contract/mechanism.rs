@@ -1,6 +1,6 @@
 //! The interface of a mechanism: its capabilities, how its link is made, and how each end sends and receives.
 
-use super::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Message, MessageBatch};
+use super::{BetweenHosts, EndpointSetup, Link, LinkSpecification, Message, MessageBatch, NamedObject};
 use furlong_model::{Access, Capabilities, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
 use furlong_os::wait::Interest;
@@ -14,6 +14,8 @@ pub trait Mechanism: 'static {
     const IS_COMMON: bool = true;
     /// Steps that make its ends on two hosts; `None` if both ends must be on one host.
     const BETWEEN_HOSTS: Option<BetweenHosts> = None;
+    /// Object with a name, for probes of its lifetime; `None` if it has no name, or if furlong does not use it.
+    const NAMED: Option<NamedObject> = None;
     /// One process's end.
     type Endpoint: Endpoint;
 
@@ -69,6 +71,14 @@ pub trait Endpoint {
     /// busy-wait. `None` if only a system call can tell.
     fn has_message(&mut self) -> Option<bool> {
         None
+    }
+
+    /// Sends the whole message with a priority, from 0 to 6.
+    ///
+    /// # Errors
+    /// Returns `Unsupported` if the mechanism has no priorities, and otherwise the errors of [`send`](Self::send).
+    fn send_with_priority(&mut self, _message: &mut Message, _priority: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Sends the first `count` messages of a batch, in as few calls as possible. Only mechanisms with a

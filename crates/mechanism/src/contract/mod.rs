@@ -5,6 +5,7 @@ mod link;
 mod mechanism;
 mod message;
 mod message_batch;
+mod named;
 
 pub use between_hosts::{BetweenHosts, Entrance, Secret, SendAgain, new_secret};
 pub use link::{
@@ -13,3 +14,4 @@ pub use link::{
 pub use mechanism::{Endpoint, Mechanism};
 pub use message::Message;
 pub use message_batch::MessageBatch;
+pub use named::{NamedEnd, NamedObject};

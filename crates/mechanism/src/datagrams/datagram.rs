@@ -87,6 +87,11 @@ impl Endpoint for Datagram {
     }
 
     #[cfg(target_os = "linux")]
+    fn send_with_priority(&mut self, message: &mut Message, priority: u32) -> io::Result<()> {
+        socket::send_with_priority(self.socket.as_handle(), message, priority).map(drop)
+    }
+
+    #[cfg(target_os = "linux")]
     fn send_batch(&mut self, batch: &MessageBatch, count: usize) -> io::Result<()> {
         self.batches.send(self.socket.as_handle(), batch, count)
     }

@@ -10,12 +10,25 @@ use std::path::Path;
 
 /// Creates a FIFO at `path`, opens both ends and removes the name again.
 pub fn fifo(path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
-    let name = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: `name` is NUL-terminated.
-    check(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }).context(|| format!("mkfifo {}", path.display()))?;
-    let ends = open_ends(&name).context(|| format!("open FIFO {}", path.display()));
+    create(path)?;
+    let ends = open(path);
     std::fs::remove_file(path)?;
     ends
+}
+
+/// Creates a FIFO at `path`, which must not exist yet and is not removed.
+pub fn create(path: &Path) -> io::Result<()> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::mkfifo(name.as_ptr(), 0o600) })
+        .map(drop)
+        .context(|| format!("mkfifo {}", path.display()))
+}
+
+/// Opens both ends of an existing FIFO: the reading end, then the writing one.
+pub fn open(path: &Path) -> io::Result<(OwnedFd, OwnedFd)> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    open_ends(&name).context(|| format!("open FIFO {}", path.display()))
 }
 
 /// Opens the reading end first and without blocking, because no writer can exist yet to wait for.

@@ -42,6 +42,7 @@ pub mod noted_signal;
 pub mod orphans;
 pub mod other_process;
 pub mod output;
+pub mod page_cache;
 pub mod page_kind;
 pub mod passing;
 pub mod pidfd;

@@ -11,6 +11,15 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 /// Creates a queue for `depth` messages of `size_bytes`, and removes its name before it returns.
 pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/{name}"))?;
+    let queue = create_named(name, depth, size_bytes)?;
+    // SAFETY: `path` is NUL-terminated.
+    check(unsafe { libc::mq_unlink(path.as_ptr()) }).context(|| "mq_unlink")?;
+    Ok(queue)
+}
+
+/// Creates a queue for `depth` messages of `size_bytes`, which exists until it is [removed](remove).
+pub fn create_named(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd> {
+    let path = CString::new(format!("/{name}"))?;
     let mut shape = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
     // SAFETY: zeroes are a valid mq_attr.
     let shape = unsafe {
@@ -22,14 +31,20 @@ pub fn create(name: &str, depth: usize, size_bytes: usize) -> io::Result<OwnedFd
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
     let mode: libc::mode_t = 0o600;
     // SAFETY: `path` is NUL-terminated, `shape` is a whole mq_attr, and the new descriptor has no other owner.
-    let queue = check(unsafe { libc::mq_open(path.as_ptr(), flags, mode, &raw mut *shape) })
+    check(unsafe { libc::mq_open(path.as_ptr(), flags, mode, &raw mut *shape) })
         .map(|number| unsafe { own(number) })
         .map_err(|error| in_use(error, depth * size_bytes))
         .limited("mq_open")
-        .context(|| format!("mq_open of {depth} x {size_bytes} bytes"))?;
-    // SAFETY: `path` is NUL-terminated.
-    check(unsafe { libc::mq_unlink(path.as_ptr()) }).context(|| "mq_unlink")?;
-    Ok(queue)
+        .context(|| format!("mq_open of {depth} x {size_bytes} bytes"))
+}
+
+/// Opens an existing queue by its name.
+pub fn open(name: &str) -> io::Result<OwnedFd> {
+    let path = CString::new(format!("/{name}"))?;
+    // SAFETY: `path` is NUL-terminated, and the new descriptor has no other owner.
+    check(unsafe { libc::mq_open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })
+        .map(|number| unsafe { own(number) })
+        .context(|| format!("mq_open /{name}"))
 }
 
 /// Names the limit behind EMFILE, which `mq_open` returns for two limits. If another descriptor can be opened, the limit is that
@@ -71,11 +86,12 @@ pub fn shape(queue: BorrowedFd<'_>) -> io::Result<(usize, usize)> {
     Ok((shape.mq_maxmsg as usize, shape.mq_msgsize as usize))
 }
 
-/// Sends one message.
+/// Sends one message with this priority.
 #[inline]
-pub fn send(queue: BorrowedFd<'_>, message: &[u8]) -> io::Result<()> {
+pub fn send(queue: BorrowedFd<'_>, message: &[u8], priority: u32) -> io::Result<()> {
+    let (bytes, len) = (message.as_ptr().cast(), message.len());
     // SAFETY: the kernel only reads `message`.
-    retry(|| unsafe { libc::mq_send(queue.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) }).map(drop)
+    retry(|| unsafe { libc::mq_send(queue.as_raw_fd(), bytes, len, priority) }).map(drop)
 }
 
 /// Receives one message into `buffer`, which must have at least the queue's message size.

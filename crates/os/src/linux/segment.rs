@@ -18,14 +18,30 @@ use std::path::Path;
 /// Creates a POSIX shared memory object of `len` bytes, and removes its name before it returns.
 pub fn posix_shm(name: &str, len: usize) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/{name}"))?;
-    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-    // SAFETY: `path` is NUL-terminated, and the new descriptor has no other owner.
-    let fd = check(unsafe { libc::shm_open(path.as_ptr(), flags, 0o600) })
-        .map(|number| unsafe { own(number) })
-        .context(|| format!("shm_open /{name}"))?;
+    let fd = shm_open(name, libc::O_CREAT | libc::O_EXCL)?;
     // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::shm_unlink(path.as_ptr()) }).context(|| format!("shm_unlink /{name}"))?;
     reserve(fd, len).context(|| "reserve memory in /dev/shm")
+}
+
+/// Creates a POSIX shared memory object of `len` bytes, which exists until it is [removed](remove_posix_shm).
+pub fn named_posix_shm(name: &str, len: usize) -> io::Result<OwnedFd> {
+    let fd = shm_open(name, libc::O_CREAT | libc::O_EXCL)?;
+    reserve(fd, len).context(|| "reserve memory in /dev/shm")
+}
+
+/// Opens an existing POSIX shared memory object by its name.
+pub fn open_posix_shm(name: &str) -> io::Result<OwnedFd> {
+    shm_open(name, 0)
+}
+
+fn shm_open(name: &str, flags: libc::c_int) -> io::Result<OwnedFd> {
+    let path = CString::new(format!("/{name}"))?;
+    let flags = libc::O_RDWR | libc::O_CLOEXEC | flags;
+    // SAFETY: `path` is NUL-terminated, and the new descriptor has no other owner.
+    check(unsafe { libc::shm_open(path.as_ptr(), flags, 0o600) })
+        .map(|number| unsafe { own(number) })
+        .context(|| format!("shm_open /{name}"))
 }
 
 /// Removes a POSIX shared memory object by its name, if it exists.
@@ -161,17 +177,27 @@ const ALL_SEALS: libc::c_int =
 /// Creates a file of `len` bytes in `folder`, and removes its name before it returns.
 pub fn unnamed_file(folder: &Path, name: &str, len: usize) -> io::Result<OwnedFd> {
     let path = folder.join(name);
-    let fd: OwnedFd = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(&path)
-        .context(|| format!("create {}", path.display()))?
-        .into();
+    let fd = open_file(&path, true)?;
     std::fs::remove_file(&path).context(|| format!("remove {}", path.display()))?;
     reserve(fd, len).context(|| format!("reserve room in {}", folder.display()))
+}
+
+/// Creates a file of `len` bytes at `path`, which must not exist yet and is not removed.
+pub fn named_file(path: &Path, len: usize) -> io::Result<OwnedFd> {
+    reserve(open_file(path, true)?, len).context(|| format!("reserve room for {}", path.display()))
+}
+
+/// Opens a file for reading and writing; a `new` one must not exist yet.
+pub fn open_file(path: &Path, new: bool) -> io::Result<OwnedFd> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(new)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)
+        .map(OwnedFd::from)
+        .context(|| format!("{} {}", if new { "create" } else { "open" }, path.display()))
 }
 
 /// Creates a file of `len` bytes in the directory `path` that never has a name; a relative `path` starts at `base`.

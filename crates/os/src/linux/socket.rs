@@ -103,6 +103,13 @@ pub fn listen(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
     Ok(listener)
 }
 
+/// Returns a socket for datagrams to `path`, which must not exist yet and is not removed.
+pub fn bound_datagram(path: &Path) -> io::Result<OwnedFd> {
+    let socket = unix_socket(Kind::Datagram)?;
+    bind(&socket, path)?;
+    Ok(socket)
+}
+
 /// Returns a socket connected to the one that listens at `path`.
 pub fn connect_to(kind: Kind, path: &Path) -> io::Result<OwnedFd> {
     let socket = unix_socket(kind)?;
@@ -270,6 +277,13 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
         libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
     })
     .map(|count| count as usize)
+}
+
+/// Sends a message after setting its priority, from 0 to 6, for the queues of network devices.
+pub fn send_with_priority(socket: BorrowedFd<'_>, bytes: &[u8], priority: u32) -> io::Result<usize> {
+    let value = libc::c_int::try_from(priority).unwrap_or(libc::c_int::MAX);
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_PRIORITY, &value).context(|| "set SO_PRIORITY")?;
+    send(socket, bytes)
 }
 
 /// Makes one `recv` call for a message. Returns the message's full length even if the buffer was too short for it.

@@ -6,12 +6,16 @@
 use super::unix_limits::unix_limits;
 use crate::datagrams::datagram::DATAGRAM_CALLS;
 use crate::datagrams::datagram::{Datagram, link};
+use crate::handle_pair::named_bytes;
 use crate::socket_link::MessageBuffers;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
-use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, NamedObject};
 use furlong_model::{Capabilities, Family, KernelBuffer, Limits, PeerDeath, Reach, Sharing, Unavailable};
+use furlong_os::Context;
+use furlong_os::linux::socket::{bound_datagram, connect_to};
 use furlong_os::socket::{self, Kind};
 use std::io;
+use std::path::PathBuf;
 
 /// UNIX datagram socket with a path.
 #[derive(Debug)]
@@ -30,6 +34,17 @@ impl Mechanism for UnixDgram {
         sharing: Sharing::Messages,
         ..Capabilities::DEFAULT
     };
+    const NAMED: Option<NamedObject> = Some(NamedObject {
+        create: |specification| {
+            let socket = bound_datagram(&path(specification)?)?;
+            named_bytes((socket.try_clone()?, socket))
+        },
+        open: |specification| {
+            let socket = connect_to(Kind::Datagram, &path(specification)?).context(|| "connect")?;
+            named_bytes((socket.try_clone()?, socket))
+        },
+        file: None,
+    });
     type Endpoint = Datagram;
 
     fn probe() -> Result<Limits, Unavailable> {
@@ -47,4 +62,8 @@ impl Mechanism for UnixDgram {
     fn open(specification: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Datagram> {
         Datagram::open(specification, &mut setup)
     }
+}
+
+fn path(specification: &LinkSpecification) -> io::Result<PathBuf> {
+    Ok(specification.socket_folder()?.join("named.socket"))
 }

@@ -10,7 +10,7 @@ use super::lending::LendingEnd;
 use super::slot_pair::{self, SlotPair, region_bytes};
 use crate::memory::doorbell::Doorbell;
 use crate::memory::segment::Segment;
-use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
+use crate::{EndpointSetup, Link, LinkSpecification, Mechanism, NamedObject};
 use furlong_model::{Capabilities, Copies, Family, Limits, Unavailable};
 use std::io;
 use std::marker::PhantomData;
@@ -33,6 +33,7 @@ impl<S: Segment, D: Doorbell> Mechanism for Mailbox<S, D> {
         start: S::START,
         ..Capabilities::DEFAULT
     };
+    const NAMED: Option<NamedObject> = S::NAMED;
     type Endpoint = LendingEnd<SlotPair<D>>;
 
     fn probe() -> Result<Limits, Unavailable> {

@@ -18,12 +18,18 @@ pub(crate) use windows::share_section as share_nameless;
 #[cfg(windows)]
 pub use windows::{FileSection, Section};
 
-use crate::{EndpointSetup, Link, LinkSpecification};
+#[cfg(target_os = "linux")]
+use crate::NamedEnd;
+use crate::{EndpointSetup, Link, LinkSpecification, NamedObject};
 use furlong_model::{Lifetime, Limits, Reach, Start, Unavailable};
 use furlong_os::memory::Region;
+#[cfg(target_os = "linux")]
+use furlong_os::memory::page_bytes;
 use furlong_os::{AsHandle, Handle};
 use std::io;
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::Ordering;
 
 /// A kind of memory that two processes can map.
 pub trait Segment: 'static {
@@ -37,6 +43,8 @@ pub trait Segment: 'static {
     const LIFETIME: Lifetime = Lifetime::Users;
     /// How the processes must be started.
     const START: Start = Start::Fresh;
+    /// Memory with a name; `None` if it has no name, or if furlong does not use it.
+    const NAMED: Option<NamedObject> = None;
 
     /// Returns the limits of this memory, or the reason why the machine does not have it.
     fn probe() -> Result<Limits, Unavailable> {
@@ -75,4 +83,25 @@ pub(crate) fn attach_object(
     len: usize,
 ) -> io::Result<Arc<Region>> {
     Region::backed(setup.descriptor()?.as_handle(), len, specification.conditions.pages()).map(Arc::new)
+}
+
+/// Returns the end of memory with a name: its first word is the number.
+#[cfg(target_os = "linux")]
+fn named_memory(object: Handle) -> io::Result<Box<dyn NamedEnd>> {
+    Ok(Box::new(Region::from_file(object.as_handle(), page_bytes())?))
+}
+
+#[cfg(target_os = "linux")]
+impl NamedEnd for Region {
+    fn put(&mut self, number: u32) -> io::Result<()> {
+        self.word(0).store(number, Ordering::Release);
+        Ok(())
+    }
+
+    fn take(&mut self) -> io::Result<u32> {
+        match self.word(0).swap(0, Ordering::AcqRel) {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            number => Ok(number),
+        }
+    }
 }

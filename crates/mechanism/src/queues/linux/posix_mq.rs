@@ -6,13 +6,17 @@
 
 use crate::handle_pair::HandlePair;
 use crate::streams::byte_stream::DESCRIPTOR_WAITS;
-use crate::{DIRECTIONS, Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message};
+use crate::{
+    DIRECTIONS, Endpoint, EndpointSetup, Interest, Link, LinkSpecification, Mechanism, Message, NamedEnd,
+    NamedObject,
+};
 use furlong_model::{
     Call, Calls, Capabilities, Depth, Family, Lifetime, Limits, PeerDeath, Reach, Sharing, Unavailable,
 };
+use furlong_os::handle::set_non_blocking;
 use furlong_os::linux::limits::{Resource, raised, sysctl_number, sysctl_number_or};
 use furlong_os::linux::posix_queue;
-use furlong_os::{AsHandle, BorrowedHandle};
+use furlong_os::{AsHandle, BorrowedHandle, Handle};
 use std::io;
 
 /// A POSIX queue in each direction.
@@ -35,6 +39,13 @@ impl Mechanism for PosixMq {
         sharing: Sharing::Messages,
         ..Capabilities::DEFAULT
     };
+    const NAMED: Option<NamedObject> = Some(NamedObject {
+        create: |specification| {
+            NamedQueue::over(posix_queue::create_named(&named(specification), 1, size_of::<u32>())?)
+        },
+        open: |specification| NamedQueue::over(posix_queue::open(&named(specification))?),
+        file: None,
+    });
     type Endpoint = Queues;
 
     fn probe() -> Result<Limits, Unavailable> {
@@ -98,7 +109,7 @@ pub struct Queues {
 impl Endpoint for Queues {
     #[inline]
     fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        posix_queue::send(self.ways.send.as_handle(), message)
+        posix_queue::send(self.ways.send.as_handle(), message, 0)
     }
 
     #[inline]
@@ -106,7 +117,38 @@ impl Endpoint for Queues {
         posix_queue::receive(self.ways.receive.as_handle(), message)
     }
 
+    fn send_with_priority(&mut self, message: &mut Message, priority: u32) -> io::Result<()> {
+        posix_queue::send(self.ways.send.as_handle(), message, priority)
+    }
+
     fn readiness(&self, interest: Interest) -> Option<BorrowedHandle<'_>> {
         Some(self.ways.readiness(interest))
+    }
+}
+
+/// Returns the name of a queue that the journal contains.
+fn named(specification: &LinkSpecification) -> String {
+    format!("{}-{}", specification.name, DIRECTIONS[0])
+}
+
+/// A queue with a name.
+struct NamedQueue(Handle);
+
+impl NamedQueue {
+    fn over(queue: Handle) -> io::Result<Box<dyn NamedEnd>> {
+        set_non_blocking(queue.as_handle(), true)?;
+        Ok(Box::new(NamedQueue(queue)))
+    }
+}
+
+impl NamedEnd for NamedQueue {
+    fn put(&mut self, number: u32) -> io::Result<()> {
+        posix_queue::send(self.0.as_handle(), &number.to_ne_bytes(), 0)
+    }
+
+    fn take(&mut self) -> io::Result<u32> {
+        let mut number = [0; size_of::<u32>()];
+        posix_queue::receive(self.0.as_handle(), &mut number)?;
+        Ok(u32::from_ne_bytes(number))
     }
 }

@@ -4,10 +4,11 @@
 //! sleeping receiver. Queues are not file descriptors, so a process cannot wait for a queue and a socket at once. Expect the
 //! figures of `posix-mq`.
 
-use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message};
+use crate::{Endpoint, EndpointSetup, Link, LinkSpecification, Mechanism, Message, NamedEnd, NamedObject};
 use furlong_model::{
     Call, Calls, Capabilities, Depth, Family, Lifetime, Limits, PeerDeath, Reach, Sharing, Unavailable, Wait,
 };
+use furlong_os::Context;
 use furlong_os::linux::limits::{sysctl_number, sysctl_number_or};
 use furlong_os::linux::sysv_queue::{self, PREFIX_BYTES};
 use std::io;
@@ -33,6 +34,14 @@ impl Mechanism for SysvMq {
         sharing: Sharing::Messages,
         ..Capabilities::DEFAULT
     };
+    const NAMED: Option<NamedObject> = Some(NamedObject {
+        create: |specification| Ok(Box::new(NamedQueue(sysv_queue::create(specification.key, USUAL_BYTES)?))),
+        open: |specification| {
+            let found = sysv_queue::find(specification.key).context(|| "msgget")?;
+            Ok(Box::new(NamedQueue(found)))
+        },
+        file: None,
+    });
     type Endpoint = Queues;
 
     fn probe() -> Result<Limits, Unavailable> {
@@ -93,5 +102,23 @@ impl Endpoint for Queues {
     #[inline]
     fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
         sysv_queue::receive(self.receive, message.with_prefix(PREFIX_BYTES), self.blocking)
+    }
+}
+
+/// A queue with a key.
+struct NamedQueue(i32);
+
+impl NamedEnd for NamedQueue {
+    fn put(&mut self, number: u32) -> io::Result<()> {
+        let mut framed = [[0; PREFIX_BYTES].as_slice(), &number.to_ne_bytes()].concat();
+        sysv_queue::send(self.0, &mut framed, false)
+    }
+
+    fn take(&mut self) -> io::Result<u32> {
+        let mut framed = [0; PREFIX_BYTES + size_of::<u32>()];
+        sysv_queue::receive(self.0, &mut framed, false)?;
+        let mut number = [0; size_of::<u32>()];
+        number.copy_from_slice(&framed[PREFIX_BYTES..]);
+        Ok(u32::from_ne_bytes(number))
     }
 }
