@@ -45,6 +45,7 @@ fn records(run: &Run) -> Vec<Record> {
     records.extend(run.handovers.iter().cloned().map(Record::Handover));
     records.extend(run.handover_counts.iter().cloned().map(Record::HandoverCount));
     records.extend(run.starts.iter().cloned().map(Record::Start));
+    records.extend(run.meanings.iter().cloned().map(Record::Meaning));
     records.extend(run.end.map(Record::End));
     records
 }

@@ -149,7 +149,7 @@ pub use regimes::{InBoth, Regimes};
 pub use replay::{
     BestNow, BestSize, ClaimReason, ClaimStatus, ClaimVerdict, Durations, FasterAdded, FastestThen,
     MeasuredFigure, Pairs, REPLAY_SCHEMA, RankChange, Replay, ReplayRow, ReplayStart, ReplayStatus,
-    Throughput, replay, throughput,
+    Throughput, is_kept, replay, throughput,
 };
 pub use row::{Row, RowStatus, RowWarmUp, TimerLate};
 pub use run::{Problem, Run};

@@ -1,8 +1,8 @@
 //! Run with its records, sorted by kind.
 
 use furlong_model::{
-    CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, NoiseReading, Record, RunHeader,
-    SCHEMA, Shortlist, StartReading, Trial,
+    CostReading, Count, End, Experiment, HandoverCount, HandoverTrial, MeaningReading, NoiseReading, Record,
+    RunHeader, SCHEMA, Shortlist, StartReading, Trial,
 };
 
 /// Records of one run.
@@ -26,6 +26,8 @@ pub struct Run {
     pub handover_counts: Vec<HandoverCount>,
     /// Times of process starts.
     pub starts: Vec<StartReading>,
+    /// Probes of meanings.
+    pub meanings: Vec<MeaningReading>,
     /// Published comparison that the run repeats; `None` for any other run. If there are several, the last one.
     pub experiment: Option<Experiment>,
     /// Workload and candidates of a recommendation; `None` for any other run.
@@ -81,6 +83,7 @@ impl Run {
         !self.trials.iter().any(|trial| trial.outcome.was_started())
             && !self.handovers.iter().any(|trial| trial.outcome.was_started())
             && self.starts.is_empty()
+            && self.meanings.is_empty()
             && self.costs.is_empty()
             && self.counts.is_empty()
             && self.handover_counts.is_empty()
@@ -116,6 +119,7 @@ impl Builder {
                     handovers: Vec::new(),
                     handover_counts: Vec::new(),
                     starts: Vec::new(),
+                    meanings: Vec::new(),
                     experiment: None,
                     shortlist: None,
                     end: None,
@@ -134,6 +138,7 @@ impl Builder {
             (Record::Handover(trial), Some(run)) => run.handovers.push(trial),
             (Record::HandoverCount(count), Some(run)) => run.handover_counts.push(count),
             (Record::Start(reading), Some(run)) => run.starts.push(reading),
+            (Record::Meaning(reading), Some(run)) => run.meanings.push(reading),
             (Record::Experiment(experiment), Some(run)) => run.experiment = Some(experiment),
             (Record::Shortlist(shortlist), Some(run)) => run.shortlist = Some(shortlist),
             (Record::End(end), Some(run)) => run.end = Some(end),

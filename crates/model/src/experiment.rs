@@ -4,8 +4,8 @@
 
 use crate::case::row_of_subsystem;
 use crate::{
-    Backing, Case, ChildStart, Exchange, Figure, Handover, Pattern, Placement, Request, RequestedConditions,
-    StartMethod, Subsystem, Touch, Wait, is_one, one,
+    Backing, Case, ChildStart, Exchange, Figure, Handover, Meaning, MeaningProbe, Pattern, Placement,
+    Request, RequestedConditions, StartMethod, Subsystem, Touch, Wait, is_one, one,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,6 +38,9 @@ pub struct Experiment {
     pub starts: Vec<ExperimentStart>,
     /// The published conclusions.
     pub claims: Vec<Claim>,
+    /// The published conclusions about meanings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meanings: Vec<MeaningClaim>,
     /// Known faults of the published programs.
     pub faults: Vec<String>,
     /// How the published programs compare with these benchmarks, or why they were not run.
@@ -278,6 +281,19 @@ impl Claim {
     }
 }
 
+/// A published conclusion about a meaning, which a probe judges.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeaningClaim {
+    /// The text of the conclusion.
+    pub text: String,
+    /// The promise.
+    pub meaning: Meaning,
+    /// The published name of the benchmark.
+    pub of: String,
+    /// Whether the mechanism keeps the promise according to the publication.
+    pub holds: bool,
+}
+
 /// A statement about the figure that determines the order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -317,6 +333,18 @@ impl Experiment {
     pub fn has_subsystems(&self) -> bool {
         self.rows.iter().any(|row| matches!(&row.target, Some(Target::Row(row)) if row.subsystem.is_some()))
             || self.starts.iter().any(|start| start.method.is_some_and(|method| method.subsystem().is_some()))
+    }
+
+    /// Returns the probe of a claim; `None` if its line has no mechanism.
+    pub fn meaning_probe(&self, claim: &MeaningClaim) -> Option<MeaningProbe> {
+        match &self.row(&claim.of)?.target {
+            Some(Target::Row(row)) => Some(MeaningProbe {
+                mechanism: row.mechanism.clone(),
+                wait: row.wait,
+                meaning: claim.meaning,
+            }),
+            _ => None,
+        }
     }
 
     /// Returns the benchmark with this published name.

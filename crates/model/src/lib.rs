@@ -26,6 +26,7 @@ mod impossible;
 mod in_place;
 mod limits;
 mod machine;
+mod meaning;
 mod name;
 mod named_enum;
 mod noise;
@@ -64,7 +65,7 @@ pub use depth::{Depth, NoBound, Room};
 pub use environment::{NeighbourUse, QuotaUse, TrialEnvironment};
 pub use exchange::{Exchange, Request};
 pub use experiment::{
-    Amount, Claim, Context, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, Measure,
+    Amount, Claim, Context, ExchangeWork, Experiment, ExperimentRow, ExperimentStart, MeaningClaim, Measure,
     PublishedFigures, PublishedMachine, RowTarget, Statement, Target, Work,
 };
 pub use figure::Figure;
@@ -75,6 +76,7 @@ pub use handover::{
 pub use impossible::{impossible_figure, impossible_in_text};
 pub use limits::{Limits, Unavailable};
 pub use machine::{Cache, CoreChoice, Machine, Runtime};
+pub use meaning::{Evidence, Meaning, MeaningProbe, MeaningReading};
 pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use overlap::Overlap;

@@ -1,8 +1,8 @@
 //! The file of a run: one record per line, as JSON, appended during the run.
 
 use crate::{
-    CostReading, Count, Experiment, HandoverCount, HandoverTrial, Machine, NoiseReading, PeerHost, Shortlist,
-    Slo, StartReading, Trial,
+    CostReading, Count, Experiment, HandoverCount, HandoverTrial, Machine, MeaningReading, NoiseReading,
+    PeerHost, Shortlist, Slo, StartReading, Trial,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -31,6 +31,8 @@ pub enum Record {
     HandoverCount(HandoverCount),
     /// Start times of processes.
     Start(StartReading),
+    /// The probe of a meaning.
+    Meaning(MeaningReading),
     /// The published comparison that the run repeats, as requested.
     Experiment(Experiment),
     /// The workload for which a mechanism is to be chosen, and the facts that were known before the measurement.
@@ -52,6 +54,7 @@ impl Record {
             "handover" => Record::Handover(serde_json::from_slice(text)?),
             "handover-count" => Record::HandoverCount(serde_json::from_slice(text)?),
             "start" => Record::Start(serde_json::from_slice(text)?),
+            "meaning" => Record::Meaning(serde_json::from_slice(text)?),
             "experiment" => Record::Experiment(serde_json::from_slice(text)?),
             "shortlist" => Record::Shortlist(serde_json::from_slice(text)?),
             "end" => Record::End(serde_json::from_slice(text)?),

@@ -27,7 +27,7 @@ pub fn experiment_list(experiments: &[Experiment], style: Style) -> String {
             plain(&experiment.title),
             year,
             (measured * experiment.measure.sizes_bytes.len()).to_string(),
-            experiment.claims.len().to_string(),
+            (experiment.claims.len() + experiment.meanings.len()).to_string(),
             about(estimate(experiment)),
         ])
     };
@@ -58,7 +58,9 @@ fn section(experiment: &Experiment) -> Section {
     };
     let fact = |name, value: &Option<String>| value.as_deref().map(|value| Fact::new(name, plain(value)));
     let facts = [fact("Published", &experiment.source), fact("Then", &experiment.machine)];
-    let claims = experiment.claims.iter().map(|claim| Fact::new("Claims", plain(&claim.text)));
+    let meanings = experiment.meanings.iter().map(|claim| &claim.text);
+    let claims = experiment.claims.iter().map(|claim| &claim.text).chain(meanings);
+    let claims = claims.map(|text| Fact::new("Claims", plain(text)));
     Section::titled(plain(&experiment.name))
         .paragraph(format!("{}{by}", plain(&experiment.title)))
         .facts(facts.into_iter().flatten().chain([Fact::new(what, rows.join(", "))]).chain(claims))

@@ -1,7 +1,8 @@
 //! `[[claim]]`: the conclusions of an experiment, in a form that can be tested.
 
 use super::{ExperimentError, place::Source, rows::listed_size, schema, table::Text};
-use furlong_model::{Claim, ExperimentRow, Measure, Statement};
+use furlong_model::{Claim, ExperimentRow, Meaning, MeaningClaim, Measure, Statement};
+use std::ops::Range;
 use toml::Spanned;
 
 /// Default limit of the ratio between two benchmarks that a claim calls alike.
@@ -20,7 +21,18 @@ pub(super) fn check(
         let (text, states) = (source.text(&claim.text)?, context.statement(claim)?);
         Ok(Claim { text, states, size_bytes, from_bytes, to_bytes })
     };
-    read.iter().map(claim).collect()
+    read.iter().filter(|read| read.meaning.is_none()).map(claim).collect()
+}
+
+/// Checks the claims about meanings.
+pub(super) fn check_meanings(
+    source: &Source,
+    read: &[schema::Claim],
+    rows: &[ExperimentRow],
+    measure: &Measure,
+) -> Result<Vec<MeaningClaim>, ExperimentError> {
+    let context = Context { source, rows, measure };
+    read.iter().filter_map(|claim| Some(context.meaning(claim, claim.meaning.as_ref()?))).collect()
 }
 
 /// Names that a claim may refer to.
@@ -66,12 +78,42 @@ impl Context<'_> {
                 return Err(self.source.wrong(
                     &claim.text,
                     "a claim states one thing: fastest = \"A\", or faster = \"A\" with than = \"B\", or \
-                     alike = [\"A\", \"B\"], or best_size = \"4KiB\" with row = \"A\"",
+                     alike = [\"A\", \"B\"], or best_size = \"4KiB\" with row = \"A\", or \
+                     meaning = \"persists\" with of = \"A\"",
                 ));
             }
         };
         self.belongs(claim, &statement)?;
         Ok(statement)
+    }
+
+    fn meaning(&self, claim: &schema::Claim, meaning: &Text) -> Result<MeaningClaim, ExperimentError> {
+        let meaning = self.source.parsed::<Meaning>(meaning)?;
+        let Some(of) = &claim.of else {
+            return Err(self.source.wrong(&claim.text, "a claim with a meaning needs of = \"A\", a row"));
+        };
+        let span = |text: &Option<Text>| text.as_ref().map(Spanned::span);
+        let number = |number: &Option<Spanned<f64>>| number.as_ref().map(Spanned::span);
+        self.reject(&[
+            ("fastest", span(&claim.fastest)),
+            ("faster", span(&claim.faster)),
+            ("than", span(&claim.than)),
+            ("times", number(&claim.times)),
+            ("at_most", number(&claim.at_most)),
+            ("alike", claim.alike.as_ref().map(Spanned::span)),
+            ("within", number(&claim.within)),
+            ("best_size", span(&claim.best_size)),
+            ("row", span(&claim.row)),
+            ("size", span(&claim.size)),
+            ("from", span(&claim.from)),
+            ("to", span(&claim.to)),
+        ])?;
+        Ok(MeaningClaim {
+            text: self.source.text(&claim.text)?,
+            meaning,
+            of: self.row(of)?,
+            holds: claim.holds.as_ref().is_none_or(|holds| *holds.get_ref()),
+        })
     }
 
     /// Rejects keys of other statements. They would be ignored without a notice to the author.
@@ -88,9 +130,15 @@ impl Context<'_> {
             ("size", claim.size.as_ref().map(Spanned::span), !best),
             ("from", claim.from.as_ref().map(Spanned::span), !best && claim.size.is_none()),
             ("to", claim.to.as_ref().map(Spanned::span), !best && claim.size.is_none()),
+            ("of", claim.of.as_ref().map(Spanned::span), false),
+            ("holds", claim.holds.as_ref().map(Spanned::span), false),
         ];
-        let stray =
-            keys.into_iter().find_map(|(key, span, used)| span.filter(|_| !used).map(|span| (key, span)));
+        self.reject(&keys.map(|(key, span, used)| (key, span.filter(|_| !used))))
+    }
+
+    /// Rejects the first of these keys that the claim has.
+    fn reject(&self, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), ExperimentError> {
+        let stray = keys.iter().find_map(|(key, span)| Some((key, span.as_ref()?)));
         stray.map_or(Ok(()), |(key, span)| {
             Err(self.source.error(span.start, format!("this kind of claim has no {key}: remove it")))
         })

@@ -63,6 +63,7 @@ fn read(text: &str, file: &str, windows: bool) -> Result<Experiment, ExperimentE
         machines,
         starts: rows::check_starts(&source, &read.start)?,
         claims: claims::check(&source, &read.claim, &rows, &measure)?,
+        meanings: claims::check_meanings(&source, &read.claim, &rows, &measure)?,
         faults: read.fault.iter().map(|fault| source.text(&fault.text)).collect::<Result<_, _>>()?,
         programs: source.optional_text(read.programs.as_ref())?,
         context: read.context.iter().map(|context| context_of(&source, context)).collect::<Result<_, _>>()?,

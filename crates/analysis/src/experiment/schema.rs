@@ -108,6 +108,9 @@ pub(super) struct Claim {
     pub within: Option<Spanned<f64>>,
     pub best_size: Option<Text>,
     pub row: Option<Text>,
+    pub meaning: Option<Text>,
+    pub of: Option<Text>,
+    pub holds: Option<Spanned<bool>>,
 }
 
 /// `[[fault]]`

@@ -28,7 +28,7 @@ macro_rules! read_by_serde {
         }
     })*};
 }
-read_by_serde!(String, i64, f64, Value);
+read_by_serde!(String, bool, i64, f64, Value);
 
 impl<T: ReadValue> ReadValue for Spanned<T> {
     fn read(value: Spanned<DeValue>) -> Result<Self, WrongByte> {

@@ -2,7 +2,7 @@
 
 use super::{published, read_experiment};
 use furlong_model::{
-    Amount, Experiment, Figure, Pattern, Placement, StartMethod, Statement, Target, Touch, Work,
+    Amount, Experiment, Figure, Meaning, Pattern, Placement, StartMethod, Statement, Target, Touch, Work,
 };
 use proptest::prelude::*;
 
@@ -396,5 +396,25 @@ proptest! {
         if let Err(error) = read_experiment(&text, "mine.toml") {
             prop_assert!((1..=text.lines().count() + 1).contains(&error.line), "{}", error);
         }
+    }
+}
+
+#[test]
+fn claims_of_meaning_are_read_and_checked() {
+    let with = |keys: &str| MINE.replacen("faster = \"A\"\nthan = \"B\"", keys, 1);
+    let mine = read(&with("meaning = \"keeps-boundaries\"\nof = \"B\"\nholds = false"));
+    let claim = &mine.meanings[0];
+    assert_eq!((claim.meaning, claim.of.as_str(), claim.holds), (Meaning::KeepsBoundaries, "B", false));
+    assert!(mine.claims.is_empty() && read(&with("meaning = \"persists\"\nof = \"A\"")).meanings[0].holds);
+    for (keys, error) in [
+        ("meaning = \"lasts\"\nof = \"A\"", "24: no meaning is called 'lasts'; there are: persists,"),
+        ("meaning = \"persists\"\nof = \"C\"", "25: no row is called 'C'; there are: A, B"),
+        ("meaning = \"persists\"", "23: a claim with a meaning needs of"),
+        ("meaning = \"persists\"\nof = \"A\"\nsize = \"100\"", "26: this kind of claim has no size"),
+        ("faster = \"A\"\nthan = \"B\"\nholds = true", "26: this kind of claim has no holds"),
+        ("holds = true", "23: a claim states one thing"),
+    ] {
+        let said = read_experiment(&with(keys), "mine.toml").unwrap_err().to_string();
+        assert!(said.starts_with(&format!("mine.toml:{error}")), "{keys}: {said}");
     }
 }

@@ -6,7 +6,7 @@ use super::{
     compare::fastest,
     fastest::{against_all, beaten_by, published},
 };
-use furlong_model::{Claim, Experiment, Figure, Statement};
+use furlong_model::{Claim, Evidence, Experiment, Figure, Meaning, Statement};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -72,6 +72,18 @@ pub enum ClaimReason {
         /// Sizes that tie with it.
         tied_with: Vec<usize>,
     },
+    /// Evidence of a probe.
+    Evidence {
+        /// The promise that was probed.
+        meaning: Meaning,
+        /// The evidence.
+        evidence: Evidence,
+    },
+    /// The meaning cannot be tested on this machine.
+    NotTestable {
+        /// The reason.
+        why: String,
+    },
 }
 
 /// Factor above a claimed ratio beyond which the claim no longer describes this machine.
@@ -96,7 +108,7 @@ pub enum ClaimStatus {
 
 impl ClaimStatus {
     /// Returns the status for a ratio on the claimed side (`true`), on the other side (`false`) or on neither (`None`).
-    fn of(holds: Option<bool>) -> Self {
+    pub(super) fn of(holds: Option<bool>) -> Self {
         match holds {
             Some(true) => ClaimStatus::Holds,
             Some(false) => ClaimStatus::Falls,

@@ -8,6 +8,7 @@ mod exchange;
 mod fastest;
 mod figures;
 mod handover;
+mod meanings;
 mod pairs;
 mod row;
 mod rows;
@@ -17,6 +18,7 @@ mod throughput;
 
 pub use claims::{ClaimReason, ClaimStatus, ClaimVerdict};
 pub use fastest::{FasterAdded, FastestThen, RankChange};
+pub use meanings::is_kept;
 pub use pairs::Pairs;
 pub use row::{Durations, MeasuredFigure, ReplayRow, ReplayStatus};
 pub use sizes::{BestNow, BestSize};
@@ -110,7 +112,8 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
     let figures = figures::shown(&rows);
     fastest::set_ratios(&mut rows, measure);
     let best_sizes = sizes::best(&rows, measure);
-    let claims = claims::all(experiment, &rows, &best_sizes);
+    let mut claims = claims::all(experiment, &rows, &best_sizes);
+    claims.extend(meanings::all(experiment, &run.records.meanings));
     let pairs = Pairs::of(&rows, measure);
     let fastest = fastest::all(&rows, measure);
     let faster_added = fastest::faster_added(&rows, measure);

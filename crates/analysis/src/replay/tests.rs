@@ -5,7 +5,7 @@ use crate::fixture::replay::{
     self as experiments, ReplayBuilder, failure, itmedia, ka2yan, qiita, racehorse,
 };
 use crate::{DecodedRun, Replay, Run, fixture, read_experiment, replay};
-use furlong_model::{Backing, Fault, Figure, HandoverOutcome, Record};
+use furlong_model::{Backing, Evidence, Fault, Figure, HandoverOutcome, Meaning, Record};
 
 fn row<'a>(replay: &'a Replay, name: &str) -> &'a ReplayRow {
     replay.rows.iter().find(|row| row.mechanism == name).unwrap()
@@ -332,4 +332,51 @@ fn a_replay_is_the_same_every_time() {
     {
         assert_eq!(made.clone().replay(), made.replay());
     }
+}
+
+/// Claims of meaning about a row that is measured and about one without a mechanism.
+const MEANINGS: &str = r#"name = "meanings"
+title = "t"
+[measure]
+kind = "round-trip"
+sizes = ["128"]
+count = 1000
+order_by = "mean_us"
+[[row]]
+name = "pipe"
+row = "pipe/block"
+[[row]]
+name = "driver"
+missing = "its module is not loaded here"
+[[claim]]
+text = "merges"
+meaning = "keeps-boundaries"
+of = "pipe"
+holds = false
+[[claim]]
+text = "keeps"
+meaning = "keeps-boundaries"
+of = "pipe"
+[[claim]]
+text = "survives"
+meaning = "survives-reboot"
+of = "pipe"
+[[claim]]
+text = "persists"
+meaning = "persists"
+of = "driver"
+"#;
+
+#[test]
+fn claims_of_meaning_are_judged_by_their_evidence() {
+    let merged = Evidence::Lengths { sent: vec![5, 5], received: vec![10] };
+    let made = || ReplayBuilder::of(read_experiment(MEANINGS, "meanings.toml").unwrap());
+    let replay = made().meaning(0, Ok(merged.clone())).meaning(2, Err("a reboot")).replay();
+    let expected = [ClaimStatus::Holds, ClaimStatus::Falls, ClaimStatus::NotTested, ClaimStatus::NotTested];
+    assert_eq!(statuses(&replay), expected, "{:#?}", replay.claims);
+    let reason = ClaimReason::Evidence { meaning: Meaning::KeepsBoundaries, evidence: merged };
+    assert_eq!(replay.claims[1].reason, reason);
+    assert_eq!(replay.claims[2].reason, ClaimReason::NotTestable { why: "a reboot".to_owned() });
+    assert_eq!(replay.claims[3].reason, ClaimReason::NoFigure { of: vec!["driver".to_owned()] });
+    assert_eq!(statuses(&made().replay()), [ClaimStatus::NotTested; 4], "a run without probes");
 }

@@ -4,6 +4,7 @@ mod chart;
 mod csv;
 mod figures;
 mod matrix;
+mod meaning;
 mod prose;
 mod racehorse;
 mod sheet;

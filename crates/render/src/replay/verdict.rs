@@ -1,6 +1,7 @@
 //! Conclusions of a replay, as sentences.
 
 use super::super::object::JudgedSentences;
+use super::meaning;
 use furlong_analysis::text::{capital, plain, plain_sentence, three_digits};
 use furlong_analysis::{
     BestSize, ClaimReason, ClaimStatus, ClaimVerdict, FasterAdded, FastestThen, Pairs, RankChange, Replay,
@@ -32,6 +33,8 @@ pub fn replay_verdict(replay: &Replay) -> Vec<String> {
         sentences.push(too_few(*most));
         // Without intervals, no order, pair or claim is tested.
         if !replay.rows.iter().any(|row| has_interval(row, replay)) {
+            let meanings = replay.claims.iter().filter(|claim| is_of_meaning(claim));
+            sentences.extend(claim_sentences(meanings, several));
             return sentences;
         }
     }
@@ -41,9 +44,20 @@ pub fn replay_verdict(replay: &Replay) -> Vec<String> {
     if replay.measure.sizes_bytes.len() <= FEW_SIZES {
         sentences.extend(replay.faster_added.iter().map(|added| added_sentence(added, several)));
     }
+    sentences.extend(claim_sentences(replay.claims.iter(), several));
+    sentences
+}
+
+/// Returns whether a probe judges the claim.
+fn is_of_meaning(claim: &ClaimVerdict) -> bool {
+    matches!(claim.reason, ClaimReason::Evidence { .. } | ClaimReason::NotTestable { .. })
+}
+
+fn claim_sentences<'a>(claims: impl Iterator<Item = &'a ClaimVerdict>, several: bool) -> Vec<String> {
+    let mut sentences = Vec::new();
     // Missing data is usually missing at every size, so the same reason is reported once.
     let mut untested: Vec<&ClaimVerdict> = Vec::new();
-    for claim in &replay.claims {
+    for claim in claims {
         let same = |other: &&ClaimVerdict| (&other.text, &other.reason) == (&claim.text, &claim.reason);
         if claim.status != ClaimStatus::NotTested {
             sentences.push(claim_sentence(claim, several));
@@ -231,6 +245,8 @@ pub fn claim_reason(claim: &ClaimVerdict) -> String {
         ClaimReason::Alike { within } => {
             format!("{}; alike is up to {:.0} % apart", then_and_now(), (within - 1.0) * 100.0)
         }
+        ClaimReason::Evidence { meaning, evidence } => meaning::evidence(*meaning, evidence),
+        ClaimReason::NotTestable { why } => plain(why),
         ClaimReason::NotSeveralSizes { row } => {
             format!("{} is not measured with several sizes of one total", plain(row))
         }

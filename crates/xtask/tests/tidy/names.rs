@@ -7,12 +7,13 @@ use super::{root, sources};
 const DEFINING: [&str; 6] = ["struct", "enum", "union", "trait", "type", "named_enum"];
 
 /// Nouns that end like participles or adverbs.
-const NOUNS: [&str; 15] = [
+const NOUNS: [&str; 16] = [
     "Backing",
     "Coalescing",
     "Drawing",
     "Family",
     "Finding",
+    "Meaning",
     "Need",
     "Numbering",
     "Recording",
