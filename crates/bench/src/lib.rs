@@ -34,6 +34,7 @@ pub mod leftovers;
 #[cfg(target_os = "linux")]
 mod link_child;
 mod link_conditions;
+pub mod meaning;
 pub mod noise;
 pub mod not_measured;
 #[cfg(target_os = "linux")]

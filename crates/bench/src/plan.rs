@@ -12,7 +12,8 @@ use crate::survived::{killed, survived};
 #[cfg(target_os = "linux")]
 use furlong_mechanism::probe_rings;
 use furlong_model::{
-    Amount, Case, ChildStart, Handover, Limits, Outcome, Placement, Slo, StartMethod, Unavailable, Wait,
+    Amount, Case, ChildStart, Handover, Limits, MeaningProbe, Outcome, Placement, Slo, StartMethod,
+    Unavailable, Wait,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub struct Plan {
     pub handovers: Vec<Handover>,
     /// The methods of starting a process that are timed.
     pub starts: Vec<StartMethod>,
+    /// The meanings that are probed.
+    pub meanings: Vec<MeaningProbe>,
     /// How children that belong to a separate subsystem are started.
     pub child: ChildStart,
     /// The number of trials of each case and handover; with a `precision`, the number of the first trials.

@@ -4,6 +4,7 @@ use crate::bare_pair;
 use crate::costs;
 use crate::count::CallCounting;
 use crate::handover::RegionHandover;
+use crate::meaning;
 use crate::noise;
 use crate::not_measured::InterruptedTrial;
 use crate::peer::Peer;
@@ -98,6 +99,7 @@ impl Run<'_> {
         let handovers = self.plan.handovers.iter().map(|handover| self.handover(handover));
         self.measure(handovers.collect(), false, start_ns, on_event)?;
         self.all_starts(on_event)?;
+        self.all_meanings(on_event)?;
         self.record_noise(false, start_ns, on_event);
         Ok(())
     }
@@ -150,6 +152,19 @@ impl Run<'_> {
             }
             on_event(Event::Begin { done, total: self.plan.starts.len(), what: &method });
             emit(on_event, Record::Start(process_start::read(method, TIMES, self.session, self.plan.child)));
+        }
+        Ok(())
+    }
+
+    /// Probes the meanings of mechanisms.
+    fn all_meanings(&self, on_event: &mut OnEvent<'_>) -> Result<(), InterruptedTrial> {
+        for (done, probe) in self.plan.meanings.iter().enumerate() {
+            if let Some(signal) = self.session.shutdown_request() {
+                return Err(InterruptedTrial { signal });
+            }
+            on_event(Event::Begin { done, total: self.plan.meanings.len(), what: probe });
+            let entry = find(self.mechanisms, &probe.mechanism, probe.wait);
+            emit(on_event, Record::Meaning(meaning::read(entry, probe, done as u32, self.session)));
         }
         Ok(())
     }

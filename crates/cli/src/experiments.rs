@@ -123,6 +123,8 @@ pub fn plan(
         })
         .collect();
     let starts = distinct(experiment.starts.iter().filter_map(|start| start.method));
+    let meanings = experiment.meanings.iter().filter_map(|claim| experiment.meaning_probe(claim));
+    let meanings = distinct(meanings);
     let amount = match &measure.work {
         Work::Exchange(exchange) => exchange.trial_amount(),
         Work::Handover { .. } => None,
@@ -134,6 +136,7 @@ pub fn plan(
     Ok(Plan {
         handovers,
         starts,
+        meanings,
         amount,
         count,
         child: measure.child,

@@ -22,6 +22,8 @@ mod in_place;
 mod kills;
 mod link_conditions;
 #[cfg(target_os = "linux")]
+mod meanings;
+#[cfg(target_os = "linux")]
 mod notifiers;
 mod open_loop;
 mod own_session;
@@ -99,6 +101,8 @@ fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         handover_leftovers::tests(),
         process_starts::tests(),
+        #[cfg(target_os = "linux")]
+        meanings::tests(),
     ];
     let waiting = [
         faults::tests(),

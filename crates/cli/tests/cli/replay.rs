@@ -312,3 +312,72 @@ fn each_of_several_is_told_and_saved() {
     let saved: Vec<_> = place.all_saved().into_iter().map(read).collect();
     assert_eq!(saved, ["mine"; 4]);
 }
+
+/// Claims of meaning about two mechanisms, in a replay with too few trials for claims of speed.
+#[cfg(target_os = "linux")]
+const MEANINGS: &str = r#"name = "meanings"
+title = "Does a pipe merge messages?"
+[measure]
+kind = "round-trip"
+sizes = ["128"]
+count = 100
+trials = 1
+order_by = "mean_us"
+
+[[row]]
+name = "the pipe"
+row = "pipe/block"
+
+[[row]]
+name = "datagrams"
+row = "unix-dgram/block"
+
+[[row]]
+name = "the queue"
+row = "sysv-mq/block"
+
+[[claim]]
+text = "A pipe merges messages."
+meaning = "keeps-boundaries"
+of = "the pipe"
+holds = false
+
+[[claim]]
+text = "A pipe reports death."
+meaning = "reports-death"
+of = "the pipe"
+
+[[claim]]
+text = "Datagrams outlive both processes."
+meaning = "persists"
+of = "datagrams"
+
+[[claim]]
+text = "Queued messages outlive both processes."
+meaning = "persists"
+of = "the queue"
+
+[[claim]]
+text = "Queued messages survive a reboot."
+meaning = "survives-reboot"
+of = "the queue"
+"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn claims_of_meaning_are_probed_and_leave_nothing() {
+    let (before, place) = (Snapshot::take(), Place::new());
+    let replay = place.replay(MEANINGS, &["--no-save"]).expect_code(0).replay();
+    before.expect_nothing_left(&place);
+    let statuses: Vec<_> = replay.claims.iter().map(|claim| claim.status).collect();
+    let [holds, falls, untested] = [ClaimStatus::Holds, ClaimStatus::Falls, ClaimStatus::NotTested];
+    assert_eq!(statuses, [holds, holds, falls, holds, untested], "{:#?}", replay.claims);
+    let said = replay_verdict(&replay).join("\n");
+    for words in [
+        "\"A pipe merges messages.\" holds (2 messages of 5 bytes arrived as 1 message of 10 bytes).",
+        "\"Datagrams outlive both processes.\" is no longer true (a third process found no message",
+        "\"Queued messages survive a reboot.\" was not tested: a run cannot reboot the machine.",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
