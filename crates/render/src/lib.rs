@@ -96,9 +96,9 @@ pub use marks::marked_name;
 pub use noise::{condition, disturbance, noise as noise_reasons};
 pub use origin::{date, shell};
 pub use printed::{
-    brief_table, comparison_markdown, comparison_table, costs_table, count_table, explanation_table,
-    fleet_markdown, fleet_table, markdown, over_time, recommendation_table, replay_markdown, replay_table,
-    self_check_table, standings, table, table_of_run,
+    brief_table, comparison_markdown, comparison_table, costs_table, count_table, document_text,
+    explanation_table, fleet_markdown, fleet_table, markdown, over_time, recommendation_table,
+    replay_markdown, replay_table, self_check_table, standings, table, table_of_run,
 };
 pub use prose::{DEBUG_BUILD_WARNING, floor, footnotes, machine, run_warnings};
 pub use recommendation::{RecommendationDetail, recommendation_json, recommendation_sentences};

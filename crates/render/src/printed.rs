@@ -87,6 +87,11 @@ pub fn explanation_table(found: &Explanation, style: Style) -> String {
     terminal(&explain::document(found), style)
 }
 
+/// Returns a document that another crate has built, with an empty line between two sections.
+pub fn document_text(document: &Document, style: Style) -> String {
+    terminal(document, style)
+}
+
 /// Returns one line per case with its ties, the cases that could not be compared, and the verdict.
 pub fn self_check_table(found: &SelfCheck, style: Style) -> String {
     terminal(&self_check::document(found), style)

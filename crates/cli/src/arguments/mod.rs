@@ -44,6 +44,7 @@ pub use tune::TuneOptions;
 
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;
+pub use furlong_observe::objects::IpcOptions;
 
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use furlong_console::exit;
@@ -103,6 +104,8 @@ pub enum Verb {
     Report(ReportOptions),
     /// Serve saved runs to a browser on this machine
     Serve(ServeOptions),
+    /// List the IPC objects of this machine with the processes that use them, and orphans
+    Ipc(IpcOptions),
     /// List mechanisms and their capabilities
     List(ListOptions),
     /// Check whether this machine is fit for benchmarks, and find remains of killed runs

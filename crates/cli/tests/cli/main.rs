@@ -29,6 +29,7 @@ mod hello;
 mod hosts;
 mod inherited;
 mod interrupt;
+mod ipc;
 mod kill;
 mod leftovers;
 mod limits;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Documented commands, with options that shorten them. `run` has one command for each pattern that no other test
 /// here runs.
-const COMMANDS: [(&str, &str); 19] = [
+const COMMANDS: [(&str, &str); 20] = [
     ("furlong run -m fan-in --senders 4", "pipe --trials 1 --budget 100ms --no-save"),
     ("furlong run pipe posix-shm -m fan-out --receivers 4 --stall 1", "--trials 1 --budget 200ms --no-save"),
     ("furlong run pipe tcp -m connect", "--trials 1 --budget 2ms --no-save"),
@@ -23,6 +23,7 @@ const COMMANDS: [(&str, &str); 19] = [
     ("furlong export @last --format openmetrics -o furlong.prom", ""),
     ("furlong report before after -o report.html", ""),
     ("furlong list --why", ""),
+    ("furlong ipc --orphans", ""),
     ("furlong doctor", ""),
     ("furlong adapter list", ""),
     ("furlong completions bash > furlong.bash", ""),

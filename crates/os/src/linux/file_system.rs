@@ -84,7 +84,7 @@ pub fn is_own(described: &Metadata) -> bool {
 
 /// The kernel's numbers of file systems, with the names under which they are mounted. ext2 and ext3 have the number of ext4,
 /// because its driver also serves them.
-const KINDS: [(u32, &str); 16] = [
+const KINDS: [(u32, &str); 17] = [
     (0x0102_1994, "tmpfs"),
     (0x8584_58f6, "ramfs"),
     (0x0000_ef53, "ext4"),
@@ -101,6 +101,7 @@ const KINDS: [(u32, &str); 16] = [
     (0x0000_6969, "nfs"),
     (0x0102_1997, "9p"),
     (0xfe53_4d42, "cifs"),
+    (0x1980_0202, "mqueue"),
 ];
 
 /// Returns the name of the directory's file system, for example `ext4`; its number in hexadecimal if this module has no name for

@@ -114,6 +114,19 @@ pub fn name(pid: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
 }
 
+/// Returns the time at which the process began, as Unix time in seconds.
+///
+/// # Errors
+/// Returns an error if there is no such process.
+pub fn began_unix_s(pid: i32) -> io::Result<i64> {
+    let ticks = number(&stat(pid)?, BEGAN_TICKS);
+    let boot = fs::read_to_string("/proc/stat")?;
+    let boot = boot.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse::<i64>().ok());
+    // SAFETY: no memory is involved.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
+    Ok(boot.unwrap_or(0) + ticks as i64 / per_second)
+}
+
 /// Returns the name of one of its threads, as far as the kernel keeps it; empty if the thread has exited.
 pub fn thread_name(pid: i32, thread: i32) -> String {
     fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm")).unwrap_or_default().trim().to_owned()
@@ -246,6 +259,7 @@ const USER_TICKS: usize = 14 - 3;
 const SYSTEM_TICKS: usize = 15 - 3;
 const CHILDREN_USER_TICKS: usize = 16 - 3;
 const CHILDREN_SYSTEM_TICKS: usize = 17 - 3;
+const BEGAN_TICKS: usize = 22 - 3;
 const PROCESSOR: usize = 39 - 3;
 
 fn number(fields: &[String], index: usize) -> u64 {

@@ -27,6 +27,14 @@ pub fn size_bytes(end: BorrowedFd<'_>) -> io::Result<u64> {
     check(unsafe { libc::fcntl(end.as_raw_fd(), libc::F_GETPIPE_SZ) }).map(|size| size as u64)
 }
 
+/// Returns the number of bytes that the pipe holds (FIONREAD).
+pub fn waiting_bytes(end: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the kernel writes one integer.
+    check(unsafe { libc::ioctl(end.as_raw_fd(), libc::FIONREAD, &raw mut bytes) })?;
+    Ok(bytes.max(0) as u64)
+}
+
 /// Sets the capacity of the pipe to at least `bytes`; the kernel rounds up to a power of two of pages.
 pub fn set_size(end: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
     let wanted = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);

@@ -77,13 +77,21 @@ pub fn remove(name: &str) {
 
 /// Returns the queue's depth and message size in force.
 pub fn shape(queue: BorrowedFd<'_>) -> io::Result<(usize, usize)> {
-    let mut shape = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
+    attributes(queue).map(|shape| (shape.mq_maxmsg as usize, shape.mq_msgsize as usize))
+}
+
+/// Returns the number of messages in the queue.
+pub fn waiting(queue: BorrowedFd<'_>) -> io::Result<usize> {
+    attributes(queue).map(|attributes| attributes.mq_curmsgs as usize)
+}
+
+fn attributes(queue: BorrowedFd<'_>) -> io::Result<libc::mq_attr> {
+    let mut attributes = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
     // SAFETY: the kernel fills one mq_attr, for which zeroes are a valid value.
-    let shape = unsafe {
-        check(libc::mq_getattr(queue.as_raw_fd(), shape.as_mut_ptr()))?;
-        shape.assume_init()
-    };
-    Ok((shape.mq_maxmsg as usize, shape.mq_msgsize as usize))
+    unsafe {
+        check(libc::mq_getattr(queue.as_raw_fd(), attributes.as_mut_ptr()))?;
+        Ok(attributes.assume_init())
+    }
 }
 
 /// Sends one message with this priority.

@@ -25,14 +25,26 @@ pub fn create(key: i32, capacity_bytes: usize) -> io::Result<i32> {
     sized.map(|()| queue)
 }
 
-/// Sets the queue's capacity; only a privileged user may exceed `kernel.msgmnb`.
-fn set_capacity(queue: i32, capacity_bytes: usize) -> io::Result<()> {
+/// Returns the queue's capacity in bytes.
+///
+/// # Errors
+/// Returns an error if there is no such queue, or this user may not read it.
+pub fn capacity_bytes(queue: i32) -> io::Result<u64> {
+    status(queue).map(|status| status.msg_qbytes)
+}
+
+fn status(queue: i32) -> io::Result<libc::msqid_ds> {
     let mut status = std::mem::MaybeUninit::<libc::msqid_ds>::zeroed();
     // SAFETY: the kernel fills one msqid_ds, for which zeroes are a valid value.
-    let mut status = unsafe {
+    unsafe {
         check(libc::msgctl(queue, libc::IPC_STAT, status.as_mut_ptr()))?;
-        status.assume_init()
-    };
+        Ok(status.assume_init())
+    }
+}
+
+/// Sets the queue's capacity; only a privileged user may exceed `kernel.msgmnb`.
+fn set_capacity(queue: i32, capacity_bytes: usize) -> io::Result<()> {
+    let mut status = status(queue)?;
     status.msg_qbytes = capacity_bytes as libc::msglen_t;
     // SAFETY: the kernel reads one msqid_ds.
     check(unsafe { libc::msgctl(queue, libc::IPC_SET, &raw mut status) }).map(drop)

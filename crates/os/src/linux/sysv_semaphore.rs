@@ -26,6 +26,33 @@ pub fn find(key: i32) -> io::Result<i32> {
     check(unsafe { libc::semget(key, 0, 0) })
 }
 
+/// State of one semaphore of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SemaphoreState {
+    #[expect(missing_docs, reason = "the name says everything")]
+    pub value: i32,
+    /// PID of the last process that changed it; 0 for none.
+    pub last_pid: i32,
+    /// Number of processes that wait for it.
+    pub waiting: i32,
+}
+
+/// Returns the state of semaphore `index` of the set.
+///
+/// # Errors
+/// Returns an error if there is no such semaphore, or this user may not read it.
+pub fn state(set: i32, index: i32) -> io::Result<SemaphoreState> {
+    /// `GETPID`, `GETVAL`, `GETNCNT` and `GETZCNT` of linux/sem.h.
+    const COMMANDS: [libc::c_int; 4] = [11, 12, 14, 15];
+    let mut answers = [0; 4];
+    for (answer, command) in answers.iter_mut().zip(COMMANDS) {
+        // SAFETY: plain integers in and out; these commands ignore the fourth argument.
+        *answer = check(unsafe { libc::semctl(set, index, command) })?;
+    }
+    let [last_pid, value, for_increase, for_zero] = answers;
+    Ok(SemaphoreState { value, last_pid, waiting: for_increase + for_zero })
+}
+
 /// Adds one to semaphore `index` of the set.
 #[inline]
 pub fn post(set: i32, index: u16) -> io::Result<()> {
