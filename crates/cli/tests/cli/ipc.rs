@@ -254,7 +254,7 @@ fn posix_queue_shows_waiting_messages() {
     let place = Place::new();
     let queue = posix_queue::create(&format!("furlong-test-{}", own_pid()), 4, 100).unwrap();
     for message in [&b"three bytes"[..], b"six"] {
-        posix_queue::send(queue.as_fd(), message).unwrap();
+        posix_queue::send(queue.as_fd(), message, 0).unwrap();
     }
     let sleeper = Sleeper::with(queue.try_clone().unwrap());
     let object = link_with(&place, &sleeper, "posix-mq");

@@ -1,6 +1,6 @@
 //! The page of the atlas of published comparisons.
 
-use super::{PageError, of_documents};
+use super::{PageError, from_documents};
 use furlong_analysis::Atlas;
 use furlong_render::{ATLAS_TITLE, atlas_chapters, atlas_verdict};
 
@@ -9,5 +9,5 @@ use furlong_render::{ATLAS_TITLE, atlas_chapters, atlas_verdict};
 /// # Errors
 /// Returns an error of the template engine. No record can cause one.
 pub fn atlas_page(atlas: &Atlas) -> Result<String, PageError> {
-    of_documents(ATLAS_TITLE.to_owned(), &atlas_verdict(atlas), &atlas_chapters(atlas))
+    from_documents(ATLAS_TITLE.to_owned(), &atlas_verdict(atlas), &atlas_chapters(atlas))
 }

@@ -1,6 +1,6 @@
 //! The page of many hosts.
 
-use super::{PageError, of_documents};
+use super::{PageError, from_documents};
 use furlong_analysis::{FleetComparison, FleetMap};
 use furlong_render::{fleet_chapters, fleet_title, fleet_verdict};
 
@@ -10,5 +10,5 @@ use furlong_render::{fleet_chapters, fleet_title, fleet_verdict};
 /// # Errors
 /// Returns an error of the template engine. No record can cause one.
 pub fn fleet_page(found: &FleetComparison, map: &FleetMap) -> Result<String, PageError> {
-    of_documents(fleet_title(found), &fleet_verdict(found), &fleet_chapters(found, map))
+    from_documents(fleet_title(found), &fleet_verdict(found), &fleet_chapters(found, map))
 }

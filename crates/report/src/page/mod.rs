@@ -98,7 +98,7 @@ impl Report {
 }
 
 /// Returns the page of a verdict and chapters that no run has.
-fn of_documents(heading: String, verdict: &Document, chapters: &Document) -> Result<String, PageError> {
+fn from_documents(heading: String, verdict: &Document, chapters: &Document) -> Result<String, PageError> {
     let mut ids = Ids::for_page();
     let page = Page {
         title: format!("furlong: {heading}"),
