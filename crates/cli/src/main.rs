@@ -32,8 +32,8 @@ use exit::Outcome;
 use furlong_console::exit;
 use std::process::ExitCode;
 use verbs::{
-    adapter, compare, costs, count, doctor, explain, export, fleet, list, manual, map, recommend, replay,
-    report, run, runs, serve, trace, tune,
+    adapter, compare, costs, count, doctor, explain, export, fleet, list, manual, map, observe, recommend,
+    replay, report, run, runs, serve, trace, tune,
 };
 
 /// Makes a panic end the process after its message, as it does in the files of `cargo xtask dist`. No code of furlong
@@ -97,6 +97,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Recommend(options)) => recommend::recommend(&options, typed),
         Some(Verb::Compare(options)) => compare::compare(&options),
         Some(Verb::Fleet(options)) => fleet::fleet(&options),
+        Some(Verb::Observe(options)) => observe::observe(&options),
         Some(Verb::Trace(options)) => trace::trace(&options),
         Some(Verb::Runs(options)) => runs::runs(&options),
         Some(Verb::Export(options)) => export::export(&options),

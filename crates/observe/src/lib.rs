@@ -2,4 +2,6 @@
 //! trials, and nothing changes an observed program.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub mod flow;
 pub mod objects;

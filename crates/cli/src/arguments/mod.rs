@@ -11,6 +11,7 @@ mod fleet;
 mod help;
 mod list;
 mod map;
+mod observe;
 mod recommend;
 mod replay;
 mod report;
@@ -32,6 +33,7 @@ pub use export::{CompletionsOptions, ExportFormat, ExportOptions, ManOptions};
 pub use fleet::{FleetEngine, FleetInitOptions, FleetOptions, FleetPart};
 pub use list::{DoctorOptions, ListOptions};
 pub use map::{MapFormat, MapOptions};
+pub use observe::ObserveOptions;
 pub use recommend::{ExtraCandidates, RecommendOptions, WorkloadOptions};
 pub use replay::{ReplayOptions, ReplayStyle};
 pub use report::{ReportFormat, ReportOptions};
@@ -94,6 +96,8 @@ pub enum Verb {
     Compare(CompareOptions),
     /// Generate Ansible, Slurm or Kubernetes files to benchmark a fleet
     Fleet(FleetOptions),
+    /// Report the traffic between running processes: mechanism, rate, sizes, waits
+    Observe(ObserveOptions),
     /// Summarize, import and generate traces of messages
     Trace(TraceOptions),
     /// List, show, remove and rename saved runs

@@ -14,6 +14,7 @@ pub mod fleet;
 pub mod list;
 pub mod manual;
 pub mod map;
+pub mod observe;
 pub mod recommend;
 pub mod replay;
 pub mod report;

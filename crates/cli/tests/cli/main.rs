@@ -35,6 +35,7 @@ mod leftovers;
 mod limits;
 mod map;
 mod named_limits;
+mod observe;
 mod one_process;
 mod own_programs;
 mod pace;

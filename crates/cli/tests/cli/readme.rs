@@ -30,9 +30,9 @@ const COMMANDS: [(&str, &str); 20] = [
     ("furlong man --all -o man1", ""),
 ];
 
-/// Verbs whose own tests run documented commands, because they take seconds, never exit on their own, or need the
+/// Verbs whose own tests run documented commands, because they take seconds, never exit on their own, or need root or the
 /// driver.
-const ELSEWHERE: [&str; 4] = ["explain", "costs", "serve", "driver"];
+const ELSEWHERE: [&str; 5] = ["explain", "costs", "observe", "serve", "driver"];
 
 /// Returns the README, the pages of docs/ and the definitions of all help texts.
 fn documentation() -> String {

@@ -25,6 +25,7 @@ pub mod identity;
 pub mod inotify;
 pub mod interrupts;
 pub mod io_uring;
+pub mod ipc_call;
 pub mod kernel_settings;
 pub mod landlock;
 pub mod limited;

@@ -2,6 +2,7 @@
 
 use crate::error::{check, retry};
 use crate::linux::handle::own;
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -39,19 +40,39 @@ pub(super) struct Attributes {
 
 const _: () = assert!(size_of::<Attributes>() == 112, "PERF_ATTR_SIZE_VER5");
 
+/// `CLOCK_MONOTONIC`, in the form of the attribute `clock`.
+pub(super) const CLOCK_MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
+
 pub(super) const KIND_HARDWARE: u32 = 0;
 pub(super) const KIND_TRACEPOINT: u32 = 2;
 pub(super) const KIND_HARDWARE_CACHE: u32 = 3;
 
 /// The event does not count until it is enabled.
 const DISABLED: u64 = 1 << 0;
+/// Later children and threads of the thread are covered, too.
+pub(super) const INHERIT: u64 = 1 << 1;
 /// Excludes the kernel's work for the process.
 pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
 /// Excludes a hypervisor's work for the process.
 pub(super) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+/// The event is enabled when the process calls `execve`.
+pub(super) const ENABLE_ON_EXEC: u64 = 1 << 12;
+/// The ring gets records of new and exited threads.
+pub(super) const TASKS: u64 = 1 << 13;
 /// `wakeup` is in bytes.
 pub(super) const WATERMARK: u64 = 1 << 14;
 
+/// Records that are not samples end with the thread and the time.
+pub(super) const IDENTIFY_ALL: u64 = 1 << 18;
+/// Times are those of `clock`.
+pub(super) const USE_CLOCK: u64 = 1 << 25;
+/// The ring gets records of context switches.
+pub(super) const SWITCHES: u64 = 1 << 26;
+
+/// A sample contains the process and the thread.
+pub(super) const SAMPLE_THREAD: u64 = 1 << 1;
+/// A sample contains the time.
+pub(super) const SAMPLE_TIME: u64 = 1 << 2;
 /// A sample contains the data of the event itself.
 pub(super) const SAMPLE_RAW: u64 = 1 << 10;
 
@@ -61,6 +82,8 @@ pub(super) const READ_TIMES: u64 = 1 << 0 | 1 << 1;
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
 const ENABLE: u32 = 0x2400;
 const DISABLE: u32 = 0x2401;
+const SET_OUTPUT: u32 = 0x2405;
+const SET_FILTER: u32 = 0x4008_2406;
 
 /// One event of one process.
 #[derive(Debug)]
@@ -72,14 +95,23 @@ impl Event {
     /// # Errors
     /// Returns `PermissionDenied` if the user may not, with the missing right; `Unsupported` if there is no such event.
     pub fn open(attributes: Attributes, pid: i32) -> io::Result<Event> {
+        Event::open_on(attributes, pid, -1)
+    }
+
+    /// Opens the event, disabled, for the thread `pid` while it runs on `cpu`; -1 is any CPU. Only events of one CPU may have
+    /// `INHERIT` and a ring.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Event::open).
+    pub fn open_on(attributes: Attributes, pid: i32, cpu: i32) -> io::Result<Event> {
         let attributes = Attributes {
             bytes: size_of::<Attributes>() as u32,
             flags: attributes.flags | DISABLED,
             ..attributes
         };
-        // SAFETY: the kernel only reads the attributes, which contain their size. -1 means any CPU and no group.
+        // SAFETY: the kernel only reads the attributes, which contain their size. The second -1 means no group.
         let number = check(unsafe {
-            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, -1, -1, CLOSE_ON_EXEC)
+            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, cpu, -1, CLOSE_ON_EXEC)
         })
         .map_err(explain)?;
         // SAFETY: opened just now.
@@ -94,6 +126,21 @@ impl Event {
     /// Stops counting, and keeps the count.
     pub fn disable(&self) -> io::Result<()> {
         self.control(DISABLE)
+    }
+
+    /// Writes the records of this event into the ring of `other`, an event of the same CPU and clock.
+    pub fn write_into(&self, other: &Event) -> io::Result<()> {
+        // SAFETY: the command takes a descriptor, which is open.
+        retry(|| unsafe { libc::ioctl(self.0.as_raw_fd(), SET_OUTPUT as _, other.0.as_raw_fd()) }).map(drop)
+    }
+
+    /// Drops samples of a tracepoint unless this expression of its fields is true, such as `id == 0 || id == 1`.
+    ///
+    /// # Errors
+    /// Returns `InvalidInput` if the kernel cannot parse it.
+    pub fn filter(&self, expression: &CStr) -> io::Result<()> {
+        // SAFETY: the kernel copies the text, which is NUL-terminated.
+        retry(|| unsafe { libc::ioctl(self.0.as_raw_fd(), SET_FILTER as _, expression.as_ptr()) }).map(drop)
     }
 
     fn control(&self, command: u32) -> io::Result<()> {
@@ -133,6 +180,11 @@ fn explain(error: io::Error) -> io::Error {
             );
             io::Error::new(io::ErrorKind::PermissionDenied, text)
         }
+        Some(libc::EMFILE) => {
+            let text = format!("{CALL}: {error}: raise the limit of open files (ulimit -n)");
+            io::Error::new(error.kind(), text)
+        }
+        Some(libc::ESRCH) => io::Error::new(io::ErrorKind::NotFound, format!("{CALL}: {error}")),
         Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) => {
             let text = format!("{CALL}: {error}: this machine offers no such counter");
             io::Error::new(io::ErrorKind::Unsupported, text)

@@ -1,4 +1,4 @@
-//! The ring into which the kernel writes the logged system calls, as records of several kinds.
+//! The ring into which the kernel writes records of several kinds.
 
 use super::perf_event::Event;
 use crate::linux::memory::{Region, page_bytes};
@@ -10,53 +10,53 @@ const HEAD: usize = 1024;
 const TAIL: usize = 1032;
 
 /// Kinds of records in the ring.
-const RECORD_LOST: u32 = 2;
-const RECORD_SAMPLE: u32 = 9;
-const RECORD_LOST_SAMPLES: u32 = 13;
-
-/// Size in bytes of the data of one entered system call: the common fields of all events (8), the call's number (8), its six
-/// arguments (48), and padding (4). This has not changed since Linux 2.6.33.
-const CALL_BYTES: u32 = 68;
+pub(super) const RECORD_LOST: u32 = 2;
+pub(super) const RECORD_EXIT: u32 = 4;
+pub(super) const RECORD_FORK: u32 = 7;
+pub(super) const RECORD_SAMPLE: u32 = 9;
+pub(super) const RECORD_LOST_SAMPLES: u32 = 13;
+pub(super) const RECORD_SWITCH: u32 = 14;
 
 /// The ring of one event, with the page before it.
 #[derive(Debug)]
 pub(super) struct Ring {
     /// The first page, followed by the ring.
     map: Region,
+    page_bytes: u64,
     pub(super) bytes: u64,
-    /// ID of the event to which every sample must belong.
-    event_id: u64,
 }
 
 /// A record of the ring.
-#[derive(Debug)]
-pub(super) enum Record {
-    Call(i64),
-    Lost(u64),
-    Other,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record<'a> {
+    ring: &'a Ring,
+    at: u64,
+    pub(super) kind: u32,
+    /// Flags of the kind (`PERF_RECORD_MISC_*`).
+    pub(super) flags: u32,
+    pub(super) bytes: u32,
 }
+
 impl Ring {
-    /// Maps a ring of `bytes`, a power of two, for `event`, whose samples contain `event_id`.
-    pub(super) fn of(event: &Event, event_id: u64, bytes: usize) -> io::Result<Ring> {
+    /// Maps a ring of `bytes`, a power of two, for `event`.
+    pub(super) fn of(event: &Event, bytes: usize) -> io::Result<Ring> {
         let map = Region::from_device(event.descriptor(), page_bytes() + bytes)?;
-        Ok(Ring { map, bytes: bytes as u64, event_id })
+        Ok(Ring { map, page_bytes: page_bytes() as u64, bytes: bytes as u64 })
     }
 
-    /// Removes all records, and passes them to `each` in order.
+    /// Removes all records, and passes them to `each` in order. After an error of `each`, it drops the others.
     ///
     /// # Errors
-    /// Returns `InvalidData` if a record does not have the expected form.
-    pub(super) fn drain(&self, mut each: impl FnMut(Record)) -> io::Result<()> {
+    /// Returns `InvalidData` if a record does not have the expected length, and the error of `each`.
+    #[inline]
+    pub(super) fn drain(&self, mut each: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
         let mut tail = self.map.double_word(TAIL).load(Ordering::Relaxed);
         // Acquire: the records that the kernel wrote before it moved the head are visible after this load.
         let head = self.map.double_word(HEAD).load(Ordering::Acquire);
         let mut result = Ok(());
         while tail != head {
-            match self.record(tail, head) {
-                Ok((record, bytes)) => {
-                    each(record);
-                    tail += bytes;
-                }
+            match self.record(tail, head).and_then(|record| each(record).map(|()| record.bytes)) {
+                Ok(bytes) => tail += u64::from(bytes),
                 Err(error) => {
                     // The following records cannot be parsed either.
                     tail = head;
@@ -69,57 +69,65 @@ impl Ring {
         result
     }
 
-    /// Returns the record at `at`, and its length in bytes.
-    fn record(&self, at: u64, head: u64) -> io::Result<(Record, u64)> {
+    /// Returns the record at `at`.
+    #[inline]
+    fn record(&self, at: u64, head: u64) -> io::Result<Record<'_>> {
         let header = self.word(at);
         // The header: kind (4 bytes), flags (2), length (2).
-        let (kind, bytes) = (low(header), high(header) >> 16);
+        let (kind, flags, bytes) = (low(header), high(header) & 0xffff, high(header) >> 16);
         let least = match kind {
-            RECORD_SAMPLE => 8 + 4 + CALL_BYTES,
-            RECORD_LOST => 24,
+            RECORD_FORK | RECORD_EXIT => 32,
+            RECORD_LOST | RECORD_SWITCH => 24,
+            RECORD_SAMPLE => 32,
             RECORD_LOST_SAMPLES => 16,
             _ => 8,
         };
         if bytes < least || !bytes.is_multiple_of(8) || u64::from(bytes) > head.wrapping_sub(at) {
-            return Err(strange(format!("a record of kind {kind} has {bytes} bytes")));
+            return Err(unexpected(format!("a record of kind {kind} has {bytes} bytes")));
         }
-        let record = match kind {
-            RECORD_SAMPLE => {
-                // The length of the event's data (4 bytes), and the event's number (2).
-                let (first, event) = (self.word(at + 8), self.event_id as u32 as u16);
-                if low(first) != CALL_BYTES || high(first) as u16 != event {
-                    let (event, bytes) = (high(first) as u16, low(first));
-                    return Err(strange(format!("a sample is of event {event} and has {bytes} bytes")));
-                }
-                // The call's number begins 8 bytes into the data. Its halves are in two words, because the length before the data
-                // has 4 bytes.
-                Record::Call((u64::from(high(self.word(at + 16))) | self.word(at + 24) << 32) as i64)
-            }
-            RECORD_LOST => Record::Lost(self.word(at + 16)),
-            RECORD_LOST_SAMPLES => Record::Lost(self.word(at + 8)),
-            _ => Record::Other,
-        };
-        Ok((record, u64::from(bytes)))
+        Ok(Record { ring: self, at, kind, flags, bytes })
     }
 
     /// Returns the 8 bytes at `at`, counted from the ring's first use. Records and the end of the ring are at multiples of 8: a
     /// record may continue at the start of the ring, a word never does.
+    #[inline]
     fn word(&self, at: u64) -> u64 {
-        let offset = page_bytes() + (at & (self.bytes - 1)) as usize;
-        self.map.double_word(offset).load(Ordering::Relaxed)
+        let offset = self.page_bytes + (at & (self.bytes - 1));
+        self.map.double_word(offset as usize).load(Ordering::Relaxed)
+    }
+}
+
+impl Record<'_> {
+    /// Returns the word with this index; that with index 0 is the header. Behind the end of the record, it belongs to another
+    /// record.
+    #[inline]
+    pub(super) fn word(&self, index: u64) -> u64 {
+        self.ring.word(self.at + index * 8)
+    }
+
+    /// Returns the number of samples whose loss the record reports, if it reports one.
+    #[inline]
+    pub(super) fn lost(&self) -> Option<u64> {
+        match self.kind {
+            RECORD_LOST => Some(self.word(2)),
+            RECORD_LOST_SAMPLES => Some(self.word(1)),
+            _ => None,
+        }
     }
 }
 
 /// Returns the four bytes of a word that come first in memory, on the little-endian machines that furlong runs on.
-fn low(word: u64) -> u32 {
+#[inline]
+pub(super) fn low(word: u64) -> u32 {
     word as u32
 }
 
 /// Returns the four bytes of a word that come last in memory.
-fn high(word: u64) -> u32 {
+#[inline]
+pub(super) fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-fn strange(what: String) -> io::Error {
+pub(super) fn unexpected(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the log of system calls: {what}"))
 }

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::perf_event::{Attributes, Event, KIND_TRACEPOINT, SAMPLE_RAW, WATERMARK};
-use super::ring::{Record, Ring};
+use super::ring::{RECORD_SAMPLE, Record, Ring, high, low, unexpected};
 use crate::error::Context;
 use crate::linux::memory::page_bytes;
 use std::io;
@@ -14,11 +14,17 @@ use std::os::fd::BorrowedFd;
 const RING_BYTES: usize = 2 << 20;
 const LEAST_RING_BYTES: usize = 64 << 10;
 
+/// Size in bytes of the data of one entered system call: the common fields of all events (8), the call's number (8), its six
+/// arguments (48), and padding (4). This has not changed since Linux 2.6.33.
+const CALL_BYTES: u32 = 68;
+
 /// Log of the system calls that one thread enters, in the order of the kernel: the trace event `raw_syscalls:sys_enter`. It does
 /// not contain a call that the thread is already in when the log is enabled.
 #[derive(Debug)]
 pub struct SystemCallLog {
     event: Event,
+    /// ID of the event to which every sample must belong.
+    event_id: u64,
     ring: Ring,
     /// Number of calls that were passed on, or are known to be lost.
     accounted: u64,
@@ -68,11 +74,11 @@ impl SystemCallLog {
             ..Attributes::default()
         };
         let event = Event::open(attributes, pid).map_err(Refusal::Other)?;
-        let ring = Ring::of(&event, event_id, ring_bytes).map_err(|error| match error.kind() {
+        let ring = Ring::of(&event, ring_bytes).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::OutOfMemory => Refusal::Memory(error),
             _ => Refusal::Other(error),
         })?;
-        Ok(SystemCallLog { event, ring, accounted: 0, enabled: false })
+        Ok(SystemCallLog { event, event_id, ring, accounted: 0, enabled: false })
     }
 
     /// Starts logging.
@@ -101,13 +107,13 @@ impl SystemCallLog {
     /// Returns `InvalidData` if a record of the kernel does not have the expected form.
     pub fn drain(&mut self, mut each: impl FnMut(i64)) -> io::Result<DrainResult> {
         let mut drained = DrainResult::default();
-        let result = self.ring.drain(|record| match record {
-            Record::Call(number) => {
+        let result = self.ring.drain(|record| {
+            if record.kind == RECORD_SAMPLE {
+                each(call_number(&record, self.event_id)?);
                 drained.calls += 1;
-                each(number);
             }
-            Record::Lost(count) => drained.lost += count,
-            Record::Other => {}
+            drained.lost += record.lost().unwrap_or_default();
+            Ok(())
         });
         self.accounted += drained.calls + drained.lost;
         result?;
@@ -120,6 +126,19 @@ impl SystemCallLog {
         }
         Ok(drained)
     }
+}
+
+/// Returns the number of the call of a sample.
+fn call_number(sample: &Record<'_>, event_id: u64) -> io::Result<i64> {
+    // The length of the event's data (4 bytes), and the event's number (2).
+    let (first, expected) = (sample.word(1), event_id as u32 as u16);
+    let (bytes, event) = (low(first), high(first) as u16);
+    if sample.bytes < 12 + CALL_BYTES || bytes != CALL_BYTES || event != expected {
+        return Err(unexpected(format!("a sample is of event {event} and has {bytes} bytes")));
+    }
+    // The call's number begins 8 bytes into the data. Its halves are in two words, because the length before the data has 4
+    // bytes.
+    Ok((u64::from(high(sample.word(2))) | sample.word(3) << 32) as i64)
 }
 
 /// Reason why the log cannot be opened.

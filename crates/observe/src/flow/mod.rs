@@ -1,0 +1,29 @@
+//! Traffic between running processes, from their system calls: who sends to whom, how much, and how both sides wait.
+
+mod amounts;
+mod calibration;
+mod calls;
+mod document;
+mod ends;
+mod exchanges;
+mod flows;
+mod holders;
+mod links;
+mod live_ends;
+mod means;
+mod observation;
+mod ranges;
+mod resolver;
+mod saved;
+mod transits;
+mod waits;
+mod watch;
+
+pub use amounts::Percentiles;
+pub use document::document;
+pub use links::{Link, LinkEnd, Peer, RoundTrips, TrafficShape};
+pub use means::Means;
+pub use observation::{Observation, ObservedProcess, ObserverCost, SharedMemory};
+pub use saved::SavedMessages;
+pub use waits::WaitStrategy;
+pub use watch::{FinishedObservation, Request, Target, observe};

@@ -1,0 +1,273 @@
+//! A trace of several processes: selected system calls with arguments and results, context switches, and the beginning and end of
+//! threads. The kernel writes it into one ring per CPU. Nothing of the processes is changed, and the kernel closes the trace when
+//! this process exits.
+
+#[cfg(test)]
+mod tests;
+
+use super::perf_event::{
+    Attributes, CLOCK_MONOTONIC, ENABLE_ON_EXEC, Event, IDENTIFY_ALL, INHERIT, KIND_TRACEPOINT, SAMPLE_RAW,
+    SAMPLE_THREAD, SAMPLE_TIME, SWITCHES, TASKS, USE_CLOCK, WATERMARK,
+};
+use super::ring::{
+    RECORD_EXIT, RECORD_FORK, RECORD_SAMPLE, RECORD_SWITCH, Record, Ring, high, low, unexpected,
+};
+use crate::error::Context;
+use crate::linux::affinity::parse_list;
+use crate::linux::limits::{Resource, raised};
+use crate::linux::memory::page_bytes;
+use crate::linux::tracefs;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// Size of the requested ring of a CPU, of the rings of all CPUs together, and of the smallest ring that is tried if the kernel
+/// allows no larger one, in bytes.
+const RING_BYTES: usize = 16 << 20;
+const ALL_RINGS_BYTES: usize = 128 << 20;
+const LEAST_RING_BYTES: usize = 64 << 10;
+
+/// Sizes in bytes of the data of an entered call, and of one that has returned: the common fields (8), the call's number (8), six
+/// arguments or the result, and padding (4).
+const ENTER_BYTES: u32 = 68;
+const EXIT_BYTES: u32 = 28;
+
+/// Flags of a record of a context switch: the thread leaves the CPU, and it could have gone on.
+const SWITCHED_OUT: u32 = 1 << 13;
+const PREEMPTED: u32 = 1 << 14;
+
+/// An event of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceRecord {
+    /// Time of `CLOCK_MONOTONIC` in nanoseconds.
+    pub time_ns: u64,
+    /// Process in the PID namespace of this process; 0 while it exits.
+    pub pid: i32,
+    /// Thread, like `pid`.
+    pub tid: i32,
+    #[expect(missing_docs, reason = "the name says everything")]
+    pub event: TraceEvent,
+}
+
+/// Kind of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceEvent {
+    /// The thread has entered a system call.
+    Entered {
+        /// Number of the call.
+        call: i64,
+        /// Arguments; the call may use fewer.
+        arguments: [u64; 6],
+    },
+    /// The thread returns from a system call.
+    Returned {
+        /// Number of the call.
+        call: i64,
+        /// Result; a negative number is an errno.
+        result: i64,
+    },
+    /// The thread begins to run on a CPU.
+    SwitchedIn,
+    /// The thread leaves its CPU.
+    SwitchedOut {
+        /// Whether it could have gone on. Otherwise it waits for something.
+        is_preempted: bool,
+    },
+    /// The thread begins.
+    Started,
+    /// The thread exits.
+    Exited,
+}
+
+/// A trace of threads and of their later children.
+#[derive(Debug)]
+pub struct ActivityTrace {
+    cpus: Vec<CpuTrace>,
+    enter_id: u64,
+    exit_id: u64,
+    filter: CString,
+    ring_bytes: usize,
+    /// Number of samples that did not fit into a ring so far.
+    pub lost: u64,
+}
+
+/// The events on one CPU. All write into the ring of the first one.
+#[derive(Debug)]
+struct CpuTrace {
+    number: usize,
+    events: Vec<Event>,
+    ring: Option<Ring>,
+}
+
+impl ActivityTrace {
+    /// Creates a trace of these system calls, without threads. The first numbers are found fastest by the kernel.
+    ///
+    /// # Errors
+    /// Returns `PermissionDenied` if this user may not read the numbers of tracepoints, with the missing right.
+    pub fn new(calls: &[i64]) -> io::Result<ActivityTrace> {
+        let online = std::fs::read_to_string("/sys/devices/system/cpu/online").context(|| "read the CPUs")?;
+        let cpus = parse_list(online.trim());
+        let share_bytes = (ALL_RINGS_BYTES / cpus.len().next_power_of_two()).max(LEAST_RING_BYTES);
+        let cpus = cpus.into_iter().map(|number| CpuTrace { number, events: Vec::new(), ring: None });
+        let filter: Vec<_> = calls.iter().map(|number| format!("id == {number}")).collect();
+        Ok(ActivityTrace {
+            cpus: cpus.collect(),
+            enter_id: tracefs::event_id("raw_syscalls", "sys_enter")?,
+            exit_id: tracefs::event_id("raw_syscalls", "sys_exit")?,
+            filter: CString::new(filter.join(" || "))?,
+            ring_bytes: share_bytes.min(RING_BYTES),
+            lost: 0,
+        })
+    }
+
+    /// Adds a thread, with the threads and processes that it starts later. They are traced once [`enable`](Self::enable) is
+    /// called.
+    ///
+    /// # Errors
+    /// Returns `PermissionDenied` if this user may not trace it, with the missing right, and `NotFound` if it has exited.
+    pub fn add_thread(&mut self, tid: i32) -> io::Result<()> {
+        // Two descriptors per thread and CPU are needed. Programs that this process starts would inherit the limit.
+        let _ = raised(Resource::OpenFiles);
+        self.add(tid, 0)
+    }
+
+    /// Adds the programs that the calling thread starts from now on, each from its `execve`. This process itself is not traced.
+    ///
+    /// # Errors
+    /// Returns the errors of [`add_thread`](Self::add_thread).
+    pub fn add_own_programs(&mut self) -> io::Result<()> {
+        self.add(0, ENABLE_ON_EXEC)
+    }
+
+    fn add(&mut self, tid: i32, flags: u64) -> io::Result<()> {
+        for index in 0..self.cpus.len() {
+            for (id, with) in [(self.enter_id, SWITCHES | TASKS), (self.exit_id, 0)] {
+                let event = self.open(id, tid, self.cpus[index].number, flags | with)?;
+                self.connect(index, event)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&self, id: u64, tid: i32, cpu: usize, flags: u64) -> io::Result<Event> {
+        let attributes = Attributes {
+            kind: KIND_TRACEPOINT,
+            config: id,
+            sample_period: 1,
+            sample_type: SAMPLE_THREAD | SAMPLE_TIME | SAMPLE_RAW,
+            flags: flags | WATERMARK | INHERIT | IDENTIFY_ALL | USE_CLOCK,
+            wakeup: (self.ring_bytes / 4) as u32,
+            clock: CLOCK_MONOTONIC,
+            ..Attributes::default()
+        };
+        let event = Event::open_on(attributes, tid, cpu as i32)?;
+        event.filter(&self.filter).context(|| "filter the system calls in the kernel")?;
+        Ok(event)
+    }
+
+    /// Lets an event write into the ring of its CPU, which the first event of the CPU creates.
+    fn connect(&mut self, index: usize, event: Event) -> io::Result<()> {
+        let cpu = &mut self.cpus[index];
+        match cpu.events.first() {
+            Some(first) => event.write_into(first).context(|| "share the ring of a CPU")?,
+            None => cpu.ring = Some(ring(&event, &mut self.ring_bytes)?),
+        }
+        cpu.events.push(event);
+        Ok(())
+    }
+
+    /// Starts tracing the threads that were added, except own programs.
+    pub fn enable(&self) -> io::Result<()> {
+        self.cpus.iter().flat_map(|cpu| &cpu.events).try_for_each(Event::enable)
+    }
+
+    /// Stops tracing. Records in the rings can still be drained.
+    pub fn disable(&self) -> io::Result<()> {
+        self.cpus.iter().flat_map(|cpu| &cpu.events).try_for_each(Event::disable)
+    }
+
+    /// Returns one descriptor per CPU. It is readable when the ring of the CPU is a quarter full, and always once its first thread has
+    /// exited.
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        self.cpus.iter().filter_map(|cpu| cpu.events.first()).map(Event::descriptor).collect()
+    }
+
+    /// Removes all records, and passes them to `each`: those of one CPU in order, one CPU after the other.
+    ///
+    /// # Errors
+    /// Returns `InvalidData` if a record of the kernel does not have the expected form.
+    #[inline]
+    pub fn drain(&mut self, mut each: impl FnMut(TraceRecord)) -> io::Result<()> {
+        let (enter_id, exit_id) = (self.enter_id as u16, self.exit_id as u16);
+        for ring in self.cpus.iter().filter_map(|cpu| cpu.ring.as_ref()) {
+            ring.drain(|record| {
+                self.lost += record.lost().unwrap_or_default();
+                if let Some(record) = decode(&record, enter_id, exit_id)? {
+                    each(record);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Maps a ring, smaller than `bytes` if the kernel allows no larger one.
+fn ring(event: &Event, bytes: &mut usize) -> io::Result<Ring> {
+    loop {
+        match Ring::of(event, (*bytes).max(page_bytes())) {
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::OutOfMemory) =>
+            {
+                if *bytes <= LEAST_RING_BYTES {
+                    return Err(error).context(|| "too little memory may be locked (see ulimit -l)");
+                }
+                *bytes /= 2;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Returns the event of a record; `None` for records of other kinds.
+#[inline]
+fn decode(record: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<Option<TraceRecord>> {
+    let (thread, time_ns, event) = match record.kind {
+        RECORD_SAMPLE => (record.word(1), record.word(2), call(record, enter_id, exit_id)?),
+        RECORD_SWITCH if record.flags & SWITCHED_OUT == 0 => {
+            (record.word(1), record.word(2), TraceEvent::SwitchedIn)
+        }
+        RECORD_SWITCH => {
+            let is_preempted = record.flags & PREEMPTED != 0;
+            (record.word(1), record.word(2), TraceEvent::SwitchedOut { is_preempted })
+        }
+        // Process and parent, thread and thread of the parent, time.
+        RECORD_FORK | RECORD_EXIT => {
+            let thread = u64::from(low(record.word(1))) | u64::from(low(record.word(2))) << 32;
+            let is_start = record.kind == RECORD_FORK;
+            (thread, record.word(3), if is_start { TraceEvent::Started } else { TraceEvent::Exited })
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(TraceRecord { time_ns, pid: low(thread) as i32, tid: high(thread) as i32, event }))
+}
+
+/// Returns the event of a sample. Its data have an odd number of 4-byte words before them, so each of their words is in two words
+/// of the record.
+#[inline]
+fn call(sample: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<TraceEvent> {
+    let word = |index: u64| u64::from(high(sample.word(3 + index))) | sample.word(4 + index) << 32;
+    let first = sample.word(3);
+    let (bytes, event) = (low(first), high(first) as u16);
+    let is_complete = sample.bytes >= 28 + bytes;
+    match (bytes, event) {
+        (ENTER_BYTES, id) if id == enter_id && is_complete => {
+            let arguments = std::array::from_fn(|index| word(2 + index as u64));
+            Ok(TraceEvent::Entered { call: word(1) as i64, arguments })
+        }
+        (EXIT_BYTES, id) if id == exit_id && is_complete => {
+            Ok(TraceEvent::Returned { call: word(1) as i64, result: word(2) as i64 })
+        }
+        _ => Err(unexpected(format!("a sample is of event {event} and has {bytes} bytes"))),
+    }
+}

@@ -1,0 +1,70 @@
+//! Traces of a child with known system calls.
+
+use super::*;
+use crate::linux::pipe;
+use crate::linux::test_child::{SYS_ADMIN, TestChild, has, write_and_read};
+use furlong_testing::skip;
+use std::os::fd::{AsFd, AsRawFd};
+
+#[test]
+fn trace_has_calls_with_arguments_results_and_switches() {
+    if !has(SYS_ADMIN) {
+        skip!("needs root");
+    }
+    let (reader, writer) = pipe::pipe().unwrap();
+    let process = TestChild::new(&[reader.as_raw_fd(), writer.as_raw_fd()], || {
+        write_and_read(50, writer.as_fd(), reader.as_fd());
+    });
+    let mut trace = ActivityTrace::new(&[libc::SYS_write, libc::SYS_read]).unwrap();
+    trace.add_thread(process.child.pid()).unwrap();
+    trace.enable().unwrap();
+    process.play(|| {});
+    trace.disable().unwrap();
+    let mut records = Vec::new();
+    trace.drain(|record| records.push(record)).unwrap();
+    records.sort_by_key(|record| record.time_ns);
+    assert_eq!(trace.lost, 0);
+    assert!(records.iter().all(|record| record.pid == process.child.pid() && record.tid == record.pid));
+    let calls = |call: i64, fd: i32| {
+        let is_it = |record: &&TraceRecord| {
+            matches!(record.event, TraceEvent::Entered { call: found, arguments: [first, _, 1, ..] }
+                if found == call && first == fd as u64)
+        };
+        records.iter().filter(is_it).count()
+    };
+    assert_eq!(calls(libc::SYS_write, writer.as_raw_fd()), 50);
+    assert_eq!(calls(libc::SYS_read, reader.as_raw_fd()), 50);
+    let transfers = records
+        .iter()
+        .filter(|record| matches!(record.event, TraceEvent::Returned { result: 1, .. }))
+        .count();
+    assert_eq!(transfers, 100);
+    // It waited for the start, and for the release.
+    let waits = |event| records.iter().filter(|record| record.event == event).count();
+    assert!(waits(TraceEvent::SwitchedOut { is_preempted: false }) >= 1, "{records:?}");
+    assert!(waits(TraceEvent::SwitchedIn) >= 1, "{records:?}");
+    process.end();
+}
+
+#[test]
+fn later_threads_and_own_programs_are_traced() {
+    if !has(SYS_ADMIN) {
+        skip!("needs root");
+    }
+    let mut trace = ActivityTrace::new(&[libc::SYS_write]).unwrap();
+    trace.add_own_programs().unwrap();
+    let status = std::process::Command::new("sh").args(["-c", "(echo one; echo two) >/dev/null"]).status();
+    assert!(status.unwrap().success());
+    let mut bytes = Vec::new();
+    let (mut starts, mut exits) = (0, 0);
+    trace
+        .drain(|record| match record.event {
+            TraceEvent::Returned { result, .. } => bytes.push(result),
+            TraceEvent::Started => starts += 1,
+            TraceEvent::Exited => exits += 1,
+            _ => {}
+        })
+        .unwrap();
+    assert_eq!(bytes, [4, 4]);
+    assert!(starts >= 1 && exits >= 1, "{starts} {exits}");
+}
