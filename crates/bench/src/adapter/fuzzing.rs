@@ -122,12 +122,13 @@ fn timed(
         (_, None) => timing_of(&times(&readings[0])[1..], batch)
             .map(|timing| (timing, Vec::new()))
             .map_err(|e| e.detail),
-        (_, Some(due_ns)) => {
+        (_, Some(interval_ns)) => {
+            let due_ns = (1..).map(|number| number * interval_ns);
             let (mut times, timer_late) =
                 times_since_due(&readings[0], due_ns, exchanged.idle.late_by_ns.as_deref())?;
             times.remove(0);
             let timing = timing_of(&times, batch).map_err(|error| error.detail)?;
-            let elapsed_ns = elapsed_ns(&readings[0], interval_ns);
+            let elapsed_ns = elapsed_ns(&readings[0], Some(interval_ns));
             Ok((Timing { elapsed_ns, late_sends: exchanged.idle.late, timer_late, ..timing }, Vec::new()))
         }
     }
