@@ -110,7 +110,8 @@ fn running_processes_are_observed_and_their_messages_saved() {
         skip!("needs root");
     }
     let place = Place::alone();
-    let run = "run unix-stream/block -m one-way --rate 2k/s -s 300 --budget 2500ms --trials 1 --no-save --no-progress";
+    let run =
+        "run unix-stream/block -m one-way --rate 2k/s -s 300 --budget 6s --trials 1 --no-save --no-progress";
     let running = place.start(&mut place.furlong(run.split(' ')));
     let roles = look_for(A_WHILE, || place.roles(running.pid())).expect("roles");
     std::thread::sleep(Duration::from_millis(500));

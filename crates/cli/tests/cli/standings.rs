@@ -22,8 +22,8 @@ fn the_rows_that_lead_are_shown_while_the_quick_set_is_measured() {
 fn where_a_terminal_is_low_there_is_the_line_alone() {
     let (before, place) = (Snapshot::take(), Place::new());
     let mut terminal = Terminal::start(&place, r#"stty rows 8 cols 100; exec "$FURLONG""#);
-    // At a tenth of the bar, every row has been measured once. The displayed number of trials may skip values.
-    terminal.at("██", Terminal::INTERRUPT);
+    // At a twentieth of the bar, most rows have been measured once. The displayed number of trials may skip values.
+    terminal.at("█", Terminal::INTERRUPT);
     let finished = terminal.finish().expect_code(130);
     before.expect_nothing_left(&place);
     assert!(!finished.stdout.contains(LEADERS), "{finished:#?}");
