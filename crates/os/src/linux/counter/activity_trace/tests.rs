@@ -1,7 +1,9 @@
 //! Traces of a child with known system calls.
 
 use super::*;
+use crate::activity::State;
 use crate::linux::pipe;
+use crate::linux::proc_files::activity;
 use crate::linux::test_child::{SYS_ADMIN, TestChild, has, write_and_read};
 use furlong_testing::skip;
 use std::os::fd::{AsFd, AsRawFd};
@@ -19,6 +21,10 @@ fn trace_has_calls_with_arguments_results_and_switches() {
     trace.add_thread(process.child.pid()).unwrap();
     trace.enable().unwrap();
     process.play(|| {});
+    // The child may not have begun to wait for its release yet.
+    while activity(process.child.pid()).is_some_and(|activity| activity.state == State::Runnable) {
+        std::thread::yield_now();
+    }
     trace.disable().unwrap();
     let mut records = Vec::new();
     trace.drain(|record| records.push(record)).unwrap();
