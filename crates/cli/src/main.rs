@@ -103,7 +103,7 @@ fn dispatch(arguments: Arguments, typed: &ArgMatches) -> anyhow::Result<Outcome>
         Some(Verb::Export(options)) => export::export(&options),
         Some(Verb::Report(options)) => report::report(&options),
         Some(Verb::Serve(options)) => serve::serve(&options),
-        Some(Verb::Ipc(options)) => furlong_observe::objects::ipc(&options, output::style()),
+        Some(Verb::Ipc(options)) => furlong_observe::ipc(&options, output::style()),
         Some(Verb::List(options)) => list::list(&options),
         Some(Verb::Doctor(options)) => doctor::doctor(&options).context("doctor"),
         Some(Verb::Adapter(options)) => adapter::adapter(&options),

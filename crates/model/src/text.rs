@@ -10,6 +10,18 @@ pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
+/// Returns the longest beginning of a text with which an ellipsis fits into `width` columns; `None` if the whole text fits.
+pub fn beginning(text: &str, width: usize) -> Option<&str> {
+    if display_width(text) <= width {
+        return None;
+    }
+    let is_too_wide = |(at, c): &(usize, char)| {
+        display_width(&text[..*at]) + display_width(c.encode_utf8(&mut [0; 4])) >= width
+    };
+    let end = text.char_indices().find(is_too_wide).map_or(text.len(), |(at, _)| at);
+    Some(&text[..end])
+}
+
 /// Returns `text` in lines of at most `width` columns, all but the first indented by `indent` spaces. Words are not split.
 pub fn wrap(text: &str, width: usize, indent: usize) -> String {
     let mut lines = String::new();

@@ -12,7 +12,7 @@ use super::style::Style;
 use super::terminal::terminal;
 use furlong_analysis::text::plain;
 use furlong_analysis::{Costs, CountSummary, DecodedRun, explain_saved, recommend, replay};
-use furlong_model::{RunHeader, display_width, format_bytes};
+use furlong_model::{RunHeader, beginning, display_width, format_bytes};
 use serde::Serialize;
 
 /// Version of [`runs_json`]; it changes when a field changes its meaning or goes.
@@ -78,17 +78,7 @@ fn asked(argv: &[String]) -> String {
 
 /// Returns a text of at most `width` columns. An ellipsis replaces a removed end.
 fn cut(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for c in text.chars() {
-        if display_width(&kept) + display_width(c.encode_utf8(&mut [0; 4])) >= width {
-            break;
-        }
-        kept.push(c);
-    }
-    kept.trim_end().to_owned() + "…"
+    beginning(text, width).map_or_else(|| text.to_owned(), |kept| kept.trim_end().to_owned() + "…")
 }
 
 /// Returns the runs as one JSON object, each with its whole header.

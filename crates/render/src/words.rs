@@ -54,9 +54,10 @@ pub fn timed(unit: Unit) -> &'static str {
     }
 }
 
-/// Formats a number with its noun: `1 row`, `3 rows`.
+/// Formats a number with its noun: `1 row`, `3 rows`, `3 processes`.
 pub fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+    let plural = if what.ends_with('s') { "es" } else { "s" };
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}{plural}") }
 }
 
 /// Formats a size. Returns an empty text without a size.

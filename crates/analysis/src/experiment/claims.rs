@@ -2,7 +2,6 @@
 
 use super::{ExperimentError, place::Source, rows::listed_size, schema, table::Text};
 use furlong_model::{Claim, ExperimentRow, Meaning, MeaningClaim, Measure, Statement};
-use std::ops::Range;
 use toml::Spanned;
 
 /// Default limit of the ratio between two benchmarks that a claim calls alike.
@@ -92,22 +91,7 @@ impl Context<'_> {
         let Some(of) = &claim.of else {
             return Err(self.source.wrong(&claim.text, "a claim with a meaning needs of = \"A\", a row"));
         };
-        let span = |text: &Option<Text>| text.as_ref().map(Spanned::span);
-        let number = |number: &Option<Spanned<f64>>| number.as_ref().map(Spanned::span);
-        self.reject(&[
-            ("fastest", span(&claim.fastest)),
-            ("faster", span(&claim.faster)),
-            ("than", span(&claim.than)),
-            ("times", number(&claim.times)),
-            ("at_most", number(&claim.at_most)),
-            ("alike", claim.alike.as_ref().map(Spanned::span)),
-            ("within", number(&claim.within)),
-            ("best_size", span(&claim.best_size)),
-            ("row", span(&claim.row)),
-            ("size", span(&claim.size)),
-            ("from", span(&claim.from)),
-            ("to", span(&claim.to)),
-        ])?;
+        self.reject_others(claim, &["of", "holds"])?;
         Ok(MeaningClaim {
             text: self.source.text(&claim.text)?,
             meaning,
@@ -118,27 +102,42 @@ impl Context<'_> {
 
     /// Rejects keys of other statements. They would be ignored without a notice to the author.
     fn belongs(&self, claim: &schema::Claim, statement: &Statement) -> Result<(), ExperimentError> {
-        let faster = matches!(statement, Statement::Faster { .. });
-        let alike = matches!(statement, Statement::Alike { .. });
-        let best = matches!(statement, Statement::BestSize { .. });
-        let keys = [
-            ("than", claim.than.as_ref().map(Spanned::span), faster),
-            ("times", claim.times.as_ref().map(Spanned::span), faster),
-            ("at_most", claim.at_most.as_ref().map(Spanned::span), faster),
-            ("within", claim.within.as_ref().map(Spanned::span), alike),
-            ("row", claim.row.as_ref().map(Spanned::span), best),
-            ("size", claim.size.as_ref().map(Spanned::span), !best),
-            ("from", claim.from.as_ref().map(Spanned::span), !best && claim.size.is_none()),
-            ("to", claim.to.as_ref().map(Spanned::span), !best && claim.size.is_none()),
-            ("of", claim.of.as_ref().map(Spanned::span), false),
-            ("holds", claim.holds.as_ref().map(Spanned::span), false),
-        ];
-        self.reject(&keys.map(|(key, span, used)| (key, span.filter(|_| !used))))
+        let used: &[&str] = match statement {
+            Statement::Fastest(_) => &["fastest"],
+            Statement::Faster { .. } => &["faster", "than", "times", "at_most"],
+            Statement::Alike { .. } => &["alike", "within"],
+            Statement::BestSize { .. } => &["best_size", "row"],
+        };
+        let sizes: &[&str] = match statement {
+            Statement::BestSize { .. } => &[],
+            _ if claim.size.is_some() => &["size"],
+            _ => &["from", "to"],
+        };
+        self.reject_others(claim, &[used, sizes].concat())
     }
 
-    /// Rejects the first of these keys that the claim has.
-    fn reject(&self, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), ExperimentError> {
-        let stray = keys.iter().find_map(|(key, span)| Some((key, span.as_ref()?)));
+    /// Rejects the first key of the claim that is not among `used`.
+    fn reject_others(&self, claim: &schema::Claim, used: &[&str]) -> Result<(), ExperimentError> {
+        let text = |text: &Option<Text>| text.as_ref().map(Spanned::span);
+        let number = |number: &Option<Spanned<f64>>| number.as_ref().map(Spanned::span);
+        let keys = [
+            ("fastest", text(&claim.fastest)),
+            ("faster", text(&claim.faster)),
+            ("than", text(&claim.than)),
+            ("times", number(&claim.times)),
+            ("at_most", number(&claim.at_most)),
+            ("alike", claim.alike.as_ref().map(Spanned::span)),
+            ("within", number(&claim.within)),
+            ("best_size", text(&claim.best_size)),
+            ("row", text(&claim.row)),
+            ("size", text(&claim.size)),
+            ("from", text(&claim.from)),
+            ("to", text(&claim.to)),
+            ("of", text(&claim.of)),
+            ("holds", claim.holds.as_ref().map(Spanned::span)),
+        ];
+        let stray =
+            keys.into_iter().find_map(|(key, span)| Some((key, span.filter(|_| !used.contains(&key))?)));
         stray.map_or(Ok(()), |(key, span)| {
             Err(self.source.error(span.start, format!("this kind of claim has no {key}: remove it")))
         })

@@ -257,14 +257,7 @@ impl CountedTrial<'_> {
     fn verify(&mut self) -> Result<u64, NotMeasured> {
         let messages = verified_bursts(self.case.sizes_bytes().into_iter().max().unwrap_or_default());
         self.programs.observer.before(Phase::Verify, &self.programs.participants.roles());
-        let all = Exchange {
-            phase: Phase::Verify,
-            messages,
-            batch: 0,
-            verify: true,
-            interval_ns: None,
-            scheduled: false,
-        };
+        let all = Exchange { verify: true, ..Exchange::unpaced(Phase::Verify, messages, 0) };
         let verified = self.exchange(all)?.verified;
         let ways = match self.case.pattern() {
             pattern if pattern.is_to_all() => u64::from(self.case.parties().get()),
@@ -303,14 +296,7 @@ impl CountedTrial<'_> {
         loop {
             let batch = messages.div_ceil(most_readings) as u32;
             messages = messages.next_multiple_of(batch.into());
-            let part = Exchange {
-                phase: Phase::WarmUp,
-                messages,
-                batch,
-                verify: false,
-                interval_ns: None,
-                scheduled: false,
-            };
+            let part = Exchange::unpaced(Phase::WarmUp, messages, batch);
             let exchanged = self.exchange(part)?;
             let readings = self.readings(part, &exchanged)?;
             // The slowest of several receivers delays the sender.
@@ -351,14 +337,7 @@ impl CountedTrial<'_> {
         while warm_up.elapsed_ns < asked_ns {
             let left_ns = (asked_ns - warm_up.elapsed_ns).min(LONGEST_NS);
             let messages = (left_ns as f64 / warm_up.last_ns).ceil() as u64;
-            let part = Exchange {
-                phase: Phase::WarmUp,
-                messages,
-                batch: 0,
-                verify: false,
-                interval_ns: None,
-                scheduled: false,
-            };
+            let part = Exchange::unpaced(Phase::WarmUp, messages, 0);
             let [began_ns, ended_ns] = self.exchange(part)?.span_ns;
             let elapsed_ns = (ended_ns - began_ns).max(1);
             warm_up.elapsed_ns += elapsed_ns;
@@ -379,8 +358,7 @@ impl CountedTrial<'_> {
         written.map_err(|error| self.programs.failure(phase, format!("write the schedule: {error}")))?;
         let asked = Exchange { scheduled: schedule.is_some(), ..asked };
         let asked_ns = clock::now_ns();
-        let last_due =
-            planned::due_ns(self.case, self.key).nth(messages as usize).filter(|_| interval_ns.is_some());
+        let last_due = interval_ns.and_then(|_| planned::due_ns(self.case, self.key).nth(messages as usize));
         let last_due = Duration::from_nanos(last_due.unwrap_or_default());
         let pause = Duration::from_nanos(interval_ns.unwrap_or_default());
         // The first message of the measured part is due after one interval, and it is not the last.

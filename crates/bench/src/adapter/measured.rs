@@ -118,14 +118,7 @@ impl CountedTrial<'_> {
         interval_ns: u64,
     ) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let messages = messages + 1;
-        let part = Exchange {
-            phase,
-            messages,
-            batch: 1,
-            verify: false,
-            interval_ns: Some(interval_ns),
-            scheduled: false,
-        };
+        let part = Exchange { interval_ns: Some(interval_ns), ..Exchange::unpaced(phase, messages, 1) };
         let exchanged = self.exchange(part)?;
         self.readings(part, &exchanged)
     }
@@ -158,8 +151,7 @@ impl CountedTrial<'_> {
             .used()
             .map_err(|error| self.programs.failure(Phase::Timed, reading(error)))?;
         let messages = messages + u64::from(batch);
-        let timed =
-            Exchange { phase: Phase::Timed, messages, batch, verify: false, interval_ns, scheduled: false };
+        let timed = Exchange { interval_ns, ..Exchange::unpaced(Phase::Timed, messages, batch) };
         let exchanged = self.exchange(timed)?;
         let after = self
             .programs

@@ -46,8 +46,7 @@ mod tests {
     use furlong_model::{ConditionKind, Phase, Placement, Wait};
 
     fn exchange(interval_ns: Option<u64>) -> Exchange {
-        let phase = Phase::Timed;
-        Exchange { phase, messages: 50, batch: 1, verify: false, interval_ns, scheduled: false }
+        Exchange { interval_ns, ..Exchange::unpaced(Phase::Timed, 50, 1) }
     }
 
     fn lines(case: &Case, done: u64, interval_ns: Option<u64>) -> Vec<(u64, usize)> {

@@ -61,6 +61,13 @@ pub(super) struct Exchange {
     pub(super) scheduled: bool,
 }
 
+impl Exchange {
+    /// Returns a request for messages that follow each other and are not checked.
+    pub(super) fn unpaced(phase: Phase, messages: u64, batch: u32) -> Exchange {
+        Exchange { phase, messages, batch, verify: false, interval_ns: None, scheduled: false }
+    }
+}
+
 /// Name of the file with the schedule of an exchange, in the directory of the link.
 pub(super) const SCHEDULE: &str = "schedule";
 
@@ -310,14 +317,7 @@ mod tests {
     fn every_request_is_as_on_the_page() {
         let folder = Path::new("/tmp/furlong-5e…/0");
         let stamps = ["1f0c…", "88ab…"].map(str::to_owned);
-        let exchange = Exchange {
-            phase: Phase::Timed,
-            messages: 20000,
-            batch: 1,
-            verify: false,
-            interval_ns: None,
-            scheduled: false,
-        };
+        let exchange = Exchange::unpaced(Phase::Timed, 20000, 1);
         let requests = [
             Request::Hello { protocol: PROTOCOL },
             Request::SetUp {

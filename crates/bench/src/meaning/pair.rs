@@ -81,14 +81,9 @@ impl Pair {
 
     /// Waits until the sender has exited, kills it if it waits, and lets the receiver pass [`Gate::Released`].
     pub(super) fn end_sender(&mut self) {
-        let start = Instant::now();
-        let sender = self.sender.as_mut();
-        if let Some(sender) = sender {
-            while sender.exit().is_none() && start.elapsed() < QUIET {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+        if let Some(mut sender) = self.sender.take() {
+            sender.wait();
         }
-        self.sender = None;
         self.page.open(Gate::Released);
     }
 

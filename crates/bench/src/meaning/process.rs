@@ -149,6 +149,11 @@ impl Process {
         self.child.try_wait()
     }
 
+    /// Waits for the end of the process, for [`QUIET`] at most.
+    pub(super) fn wait(&mut self) -> Option<Exit> {
+        self.child.wait_at_most(QUIET.as_millis() as u64)
+    }
+
     /// Returns the error of a process that has failed.
     pub(super) fn failure(&mut self) -> Option<ProcessFailure> {
         let exit = self.exit().filter(|exit| *exit != Exit::Code(0))?;
@@ -162,7 +167,7 @@ impl Process {
     /// # Errors
     /// Returns the error of the process, or `TimedOut`.
     pub(super) fn finish(mut self) -> io::Result<()> {
-        let exit = self.child.wait_at_most(QUIET.as_millis() as u64);
+        let exit = self.wait();
         match (exit, self.failure()) {
             (_, Some(failed)) => Err(io::Error::other(failed.text)),
             (None, None) => Err(io::ErrorKind::TimedOut.into()),

@@ -46,7 +46,7 @@ pub use tune::TuneOptions;
 
 pub use furlong_console::ListFormat;
 pub use furlong_driver::DriverOptions;
-pub use furlong_observe::objects::IpcOptions;
+pub use furlong_observe::IpcOptions;
 
 use clap::{Command, CommandFactory, Parser, Subcommand};
 use furlong_console::exit;

@@ -210,14 +210,11 @@ fn process_table(found: &Observation, links: &[&Link]) -> Table {
     let omitted = found.processes.len() - shown.len();
     let mut table = Table::new(columns, shown);
     if omitted > 0 {
-        table.notes.push(format!("{} omitted because of little CPU time.", processes(omitted)));
+        let be = if omitted == 1 { "was" } else { "were" };
+        table.notes.push(format!("{} {be} omitted because of little CPU time.", count(omitted, "process")));
     }
     table.layout = Layout::Continue(1);
     table
-}
-
-fn processes(number: usize) -> String {
-    if number == 1 { "1 process was".to_owned() } else { format!("{number} processes were") }
 }
 
 fn cost(found: &Observation) -> Vec<Fact> {

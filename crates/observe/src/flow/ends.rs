@@ -1,6 +1,7 @@
 //! Ends of flows: the messages that a process sends or receives through a descriptor or another target of a call.
 
 use super::means::Means;
+use crate::identity::ObjectId;
 use furlong_os::linux::ipc_call::CallTarget;
 
 /// Number of a flow: the messages in one direction, such as those of a pipe or from one end of a socket to the other.
@@ -36,8 +37,17 @@ pub struct FlowInfo {
     pub name: String,
     /// Sender and receiver, if they are known without their calls, as those of `process_vm_readv`.
     pub peers: [Option<i32>; 2],
-    /// Links in /proc/PID/fd of processes that can send and receive.
-    pub links: [Option<String>; 2],
+    /// Open objects of processes that can send and receive.
+    pub open: [Option<OpenEnd>; 2],
+}
+
+/// What processes at an end of a flow have open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenEnd {
+    /// An object that has no separate ends.
+    Object(ObjectId),
+    /// The socket with this inode.
+    Socket(u64),
 }
 
 /// Finds the flows of targets.

@@ -173,12 +173,8 @@ impl EndTotals {
         self.sleeps += u64::from(call.has_slept);
         self.readiness_calls += readiness.calls;
         self.readiness_sleeps += readiness.sleeps;
-        if !self.call_numbers.contains(&call.number) {
-            self.call_numbers.insert(call.number);
-        }
-        for number in &readiness.numbers {
-            self.readiness_numbers.insert(*number);
-        }
+        self.call_numbers.insert(call.number);
+        self.readiness_numbers.extend(&readiness.numbers);
     }
 }
 

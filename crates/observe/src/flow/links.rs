@@ -1,7 +1,7 @@
 //! Links: flows with the processes at both ends, and their figures.
 
 use super::amounts::{Amounts, Percentiles};
-use super::ends::{FlowId, FlowInfo};
+use super::ends::{FlowId, FlowInfo, OpenEnd};
 use super::exchanges::Exchange;
 use super::flows::{EndKey, EndTotals, Flows};
 use super::means::Means;
@@ -109,8 +109,8 @@ pub struct LinkSource<'a> {
     pub flows: &'a Flows,
     /// Returns the known facts of a flow.
     pub info: &'a dyn Fn(FlowId) -> &'a FlowInfo,
-    /// Returns the processes that hold the sending (0) or receiving (1) end of the object with this link in /proc/PID/fd.
-    pub holders: &'a dyn Fn(&str, usize) -> Vec<i32>,
+    /// Returns the processes that hold the sending (0) or receiving (1) end of an object.
+    pub holders: &'a dyn Fn(OpenEnd, usize) -> Vec<i32>,
     /// Returns the name of a program.
     pub command: &'a dyn Fn(i32) -> String,
     pub seconds: f64,
@@ -152,7 +152,7 @@ impl LinkSource<'_> {
             found.iter().map(|(pid, totals)| self.end(*pid, totals)).collect::<Vec<_>>()
         };
         let others = |index: usize, is_observed: bool| {
-            let holders = || info.links[index].as_ref().map(|link| (self.holders)(link, index));
+            let holders = || info.open[index].map(|end| (self.holders)(end, index));
             let others = info.peers[index].map(|pid| vec![pid]).or_else(holders).unwrap_or_default();
             others.into_iter().filter(|_| !is_observed).map(|pid| self.peer(pid)).collect::<Vec<_>>()
         };
@@ -290,7 +290,7 @@ mod tests {
             means: Means::Unix,
             name: "socket".to_owned(),
             peers: [None; 2],
-            links: [None, Some("socket:[5]".to_owned())],
+            open: [None, Some(OpenEnd::Socket(5))],
         };
         let command = |pid| format!("program {pid}");
         LinkSource { flows, info: &|_| &info, holders: &|_, _| vec![9], command: &command, seconds: 2.0 }

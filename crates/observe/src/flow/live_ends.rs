@@ -4,7 +4,7 @@ use super::ends::{Ends, FindEnds};
 use super::resolver::Resolver;
 use furlong_os::linux::counter::{ActivityTrace, TraceEvent, TraceRecord};
 use furlong_os::linux::ipc_call::CallTarget;
-use std::fs;
+use furlong_os::other_process::descriptors;
 use std::io;
 
 /// Resolver that knows which descriptors were closed until now. A descriptor is identified some milliseconds after the call that used
@@ -38,8 +38,7 @@ impl LiveEnds<'_> {
 
     /// Identifies all descriptors of a process, so that those that are closed soon are known.
     pub fn note_process(&mut self, pid: i32) {
-        let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        for number in entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
+        for number in descriptors(pid).unwrap_or_default() {
             self.find(pid, CallTarget::Descriptor(number));
         }
     }

@@ -1,5 +1,6 @@
 //! Address ranges that a process shares, from /proc/PID/maps.
 
+use crate::objects::SharedLine;
 use std::fs;
 
 /// Addresses of memory that several processes can map.
@@ -28,22 +29,10 @@ pub fn shared_ranges(pid: i32) -> Vec<SharedRange> {
     String::from_utf8_lossy(&text).lines().filter_map(parse).collect()
 }
 
-/// Parses a line such as `7f00-7f10 rw-s 00001000 00:01 1234   /memfd:x (deleted)`.
 fn parse(line: &str) -> Option<SharedRange> {
-    let mut fields = line.splitn(6, ' ');
-    let (first, end) = fields.next()?.split_once('-')?;
-    let access = fields.next().filter(|access| access.ends_with('s'))?;
-    let offset = fields.next()?;
-    let (device, inode, name) = (fields.next()?, fields.next()?, fields.next().unwrap_or_default());
-    let number = |text| u64::from_str_radix(text, 16).ok();
-    Some(SharedRange {
-        first: number(first)?,
-        end: number(end)?,
-        offset: number(offset)?,
-        is_writable: access.contains('w'),
-        object: format!("{device} {inode}"),
-        name: name.trim().to_owned(),
-    })
+    let SharedLine { first, end, offset, is_writable, device, inode, path, .. } = SharedLine::parse(line)?;
+    let (object, name) = (format!("{device} {inode}"), path.trim().to_owned());
+    Some(SharedRange { first, end, offset, is_writable, object, name })
 }
 
 #[cfg(test)]

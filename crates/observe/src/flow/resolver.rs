@@ -1,15 +1,16 @@
 //! Identification of the flows behind descriptors, queue IDs and addresses of processes.
 
-use super::ends::{Ends, FlowId, FlowInfo};
+use super::ends::{Ends, FlowId, FlowInfo, OpenEnd};
 use super::means::Means;
 use super::ranges::{SharedRange, shared_ranges};
-use crate::objects::{ObjectId, ObjectKind, Sockets, resolve};
+use crate::identity::{ObjectId, ObjectKind};
+use crate::objects::{Sockets, resolve};
 use furlong_os::clock;
 use furlong_os::linux::ipc_call::CallTarget;
 use std::collections::HashMap;
 use std::fs;
 
-/// Shortest time between two readings of the sockets, or of the ranges of a process.
+/// Shortest time between two readings of the ranges of a process.
 const REREAD_NS: u64 = 20_000_000;
 
 /// Identity of a flow in the kernel.
@@ -174,12 +175,11 @@ impl Resolver {
             ObjectKind::Signalfd => return Some(Ends::for_object(self.signals(pid))),
             _ => return None,
         };
-        let name = found.name.unwrap_or_else(|| link.clone());
+        let name = found.name.unwrap_or(link);
         match found.end {
             Some(inode) => Some(self.socket(means, &name, inode)),
             None => {
-                let links = [Some(link.clone()), Some(link)];
-                let info = || FlowInfo { links, ..named(means, name) };
+                let info = || FlowInfo { open: [Some(OpenEnd::Object(found.id)); 2], ..named(means, name) };
                 Some(Ends::for_object(self.number(FlowKey::Object(found.id), info)))
             }
         }
@@ -199,8 +199,10 @@ impl Resolver {
 
     fn socket(&mut self, means: Means, name: &str, inode: u64) -> Ends {
         let peer = self.sockets.peer(inode);
-        let link = |inode: Option<u64>| inode.map(|inode| format!("socket:[{inode}]"));
-        let info = |from, to| FlowInfo { links: [link(from), link(to)], ..named(means, name.to_owned()) };
+        let info = |from: Option<u64>, to: Option<u64>| FlowInfo {
+            open: [from, to].map(|inode| inode.map(OpenEnd::Socket)),
+            ..named(means, name.to_owned())
+        };
         // A receiver of datagrams may have several senders.
         let into = self.number(FlowKey::Into(inode), || info(peer, Some(inode)));
         let out = match peer {
@@ -271,5 +273,5 @@ impl Resolver {
 
 /// Returns a flow whose ends are known only from their calls.
 fn named(means: Means, name: String) -> FlowInfo {
-    FlowInfo { means, name, peers: [None; 2], links: [None, None] }
+    FlowInfo { means, name, peers: [None; 2], open: [None; 2] }
 }

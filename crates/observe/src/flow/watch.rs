@@ -9,12 +9,13 @@ use super::live_ends::LiveEnds;
 use super::observation::{Observation, ObservedProcess, ObserverCost, SCHEMA, SharedMemory};
 use super::resolver::Resolver;
 use super::saved::SavedMessages;
-use crate::objects::{Access, ObjectId, shared_mappings};
+use crate::identity::{Access, ObjectId};
+use crate::objects::shared_mappings;
 use anyhow::Context;
 use furlong_console::exit::{CannotHere, Usage};
 use furlong_os::linux::counter::{ActivityTrace, TraceRecord};
 use furlong_os::linux::{ipc_call, system_call};
-use furlong_os::other_process::{ProcessUsage, name, threads, used, with_descendants};
+use furlong_os::other_process::{ProcessUsage, descriptors, name, threads, used, with_descendants};
 use furlong_os::process::{Bond, Child, Output, Program, spawn};
 use furlong_os::shutdown::ShutdownRequests;
 use furlong_os::wait::wait_any;
@@ -125,7 +126,7 @@ fn cannot(error: std::io::Error) -> anyhow::Error {
 
 /// Checks that the descriptors of a process can be identified.
 fn check_readable(pid: i32) -> Result<(), CannotHere> {
-    match std::fs::read_dir(format!("/proc/{pid}/fd")) {
+    match descriptors(pid) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             let reason = format!(
                 "cannot read the descriptors of process {pid}, which belongs to another user: {error}"
@@ -303,7 +304,7 @@ impl Watch {
         let source = LinkSource {
             flows: &self.flows,
             info: &|flow| self.resolver.info(flow),
-            holders: &|link, direction| holders.get_or_init(Holders::read).find(link, direction),
+            holders: &|end, direction| holders.get_or_init(Holders::read).find(end, direction),
             command: &|pid| self.command(pid),
             seconds: duration_ns as f64 / 1e9,
         };

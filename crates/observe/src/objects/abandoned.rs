@@ -1,9 +1,9 @@
 //! FIFOs and socket files that no process has open, in the directories in which programs create them.
 
-use super::identity::{ObjectId, ObjectKind};
 use super::mounts::mount_points;
 use super::object::Object;
 use super::sockets::{Socket, Sockets};
+use crate::identity::{ObjectId, ObjectKind};
 use furlong_os::linux::file_status::{FileKind, link_status};
 use std::collections::HashSet;
 use std::fs;

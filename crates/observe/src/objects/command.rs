@@ -1,19 +1,20 @@
 //! `furlong ipc`: selects objects, and prints them.
 
 use super::abandoned::MOST_ENTRIES;
-use super::identity::ObjectKind;
 use super::inventory::Inventory;
 use super::object::Object;
-use super::options::IpcOptions;
 use super::processes::Visibility;
 use super::table::document;
+use crate::identity::ObjectKind;
+use crate::options::IpcOptions;
 use furlong_console::exit::{CannotHere, Outcome, Usage};
 use furlong_console::{ListFormat, output};
 use furlong_os::identity::is_administrator;
 use furlong_os::linux::file_status::file_status;
+use furlong_os::other_process::descriptors;
+use furlong_render::words::count;
 use furlong_render::{Style, document_text};
 use serde::Serialize;
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -68,14 +69,13 @@ pub fn ipc(options: &IpcOptions, style: Style) -> anyhow::Result<Outcome> {
 /// Checks that all requested processes were inspected.
 fn check_pids(pids: &[i32], inventory: &Inventory) -> anyhow::Result<()> {
     for pid in pids.iter().filter(|pid| !inventory.inspected.contains(pid)) {
-        let folder = format!("/proc/{pid}");
-        if file_status(Path::new(&folder)).is_err() {
+        if file_status(Path::new(&format!("/proc/{pid}"))).is_err() {
             return Err(
                 Usage(format!("there is no process {pid}: 'ps -e' lists processes with their PIDs")).into()
             );
         }
         let is_refused = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
-        if fs::read_dir(format!("{folder}/fd")).is_err_and(is_refused) {
+        if descriptors(*pid).is_err_and(is_refused) {
             let reason = format!("process {pid} belongs to another user or is protected");
             return Err(CannotHere::new(reason, "run furlong ipc as root").into());
         }
@@ -154,12 +154,4 @@ fn notes(inventory: &Inventory, options: &IpcOptions, omitted: usize) -> Vec<Str
         add(lists(&[*kind]), format!("Objects of kind {} are not listed: {reason}.", kind.name()));
     }
     notes
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = match noun {
-        "process" => "processes".to_owned(),
-        noun => format!("{noun}s"),
-    };
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {plural}") }
 }

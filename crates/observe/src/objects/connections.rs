@@ -1,8 +1,8 @@
 //! Content, limit and ends of sockets.
 
-use super::identity::ObjectKind;
 use super::object::{Amount, AmountUnit, Object, SocketEnd};
 use super::sockets::{Socket, Sockets};
+use crate::identity::ObjectKind;
 use furlong_os::linux::file_status::file_status;
 use std::path::Path;
 

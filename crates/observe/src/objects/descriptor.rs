@@ -1,9 +1,10 @@
 //! The IPC object behind a descriptor of a process.
 
-use super::identity::{Access, ObjectId, ObjectKind};
 use super::sockets::Sockets;
+use crate::identity::{Access, ObjectId, ObjectKind};
 use furlong_os::linux::file_status::{FileKind, FileStatus, file_status, link_status};
 use furlong_os::linux::file_system;
+use furlong_os::other_process::descriptors;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,9 +47,7 @@ pub fn resolve(pid: i32, descriptor: i32, sockets: &Sockets) -> Option<ObjectUse
 /// # Errors
 /// Returns an error if there is no such process, or this user may not inspect it.
 pub fn resolve_all(pid: i32, sockets: &Sockets) -> io::Result<Vec<ObjectUse>> {
-    let entries = fs::read_dir(format!("/proc/{pid}/fd"))?;
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Ok(numbers.filter_map(|number| resolve(pid, number, sockets)).collect())
+    Ok(descriptors(pid)?.into_iter().filter_map(|number| resolve(pid, number, sockets)).collect())
 }
 
 /// Returns the use that the mode of the link permits.

@@ -1,10 +1,10 @@
 //! All IPC objects of this machine with their holders.
 
-use super::identity::{Holder, ObjectId, ObjectKind};
 use super::object::{Amount, AmountUnit, Object, ObjectState};
 use super::processes::{Census, Visibility};
 use super::sockets::Sockets;
 use super::{abandoned, connections, descriptor, memory, pipes, posix_queues, sysv};
+use crate::identity::{Holder, ObjectId, ObjectKind};
 use furlong_os::identity::is_administrator;
 use std::collections::BTreeMap;
 use std::io;

@@ -1,7 +1,8 @@
 //! The memory that a process shares with others, from /proc/PID/maps.
 
 use super::descriptor::{ObjectUse, kind_by_name};
-use super::identity::{Access, ObjectId, ObjectKind};
+use super::maps::SharedLine;
+use crate::identity::{Access, ObjectId, ObjectKind};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -26,24 +27,14 @@ pub fn shared_mappings(pid: i32) -> io::Result<Vec<ObjectUse>> {
     Ok(found)
 }
 
-/// Returns the object of a line: addresses, rights, offset, device, inode and path, which may contain spaces.
+/// Returns the object of a line.
 fn parse(pid: i32, line: &str) -> Option<ObjectUse> {
-    let mut rest = line;
-    let mut field = || {
-        let (field, behind) = rest.split_once(' ')?;
-        rest = behind.trim_start();
-        Some(field)
-    };
-    let (addresses, rights, offset, device, inode) = (field()?, field()?, field()?, field()?, field()?);
-    if rights.as_bytes().get(3) != Some(&b's') {
-        return None;
-    }
+    let line = SharedLine::parse(line)?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
-    let (from, to) = addresses.split_once('-')?;
-    let (major, minor) = device.split_once(':')?;
+    let (major, minor) = line.device.split_once(':')?;
     let device = furlong_os::linux::file_status::device(hexadecimal(major)?, hexadecimal(minor)?);
-    let (kind, name) = kind_by_path(rest)?;
-    let inode: u64 = inode.parse().ok()?;
+    let (kind, name) = kind_by_path(line.path)?;
+    let inode: u64 = line.inode.parse().ok()?;
     let id = match kind {
         // The inode of a System V segment is its ID.
         ObjectKind::SysvShm => ObjectId { kind, device: 0, number: inode },
@@ -52,11 +43,11 @@ fn parse(pid: i32, line: &str) -> Option<ObjectUse> {
     Some(ObjectUse {
         id,
         name,
-        access: if rights.contains('w') { Access::Maps } else { Access::MapsToRead },
+        access: if line.is_writable { Access::Maps } else { Access::MapsToRead },
         end: None,
         descriptor: None,
-        path: PathBuf::from(format!("/proc/{pid}/map_files/{addresses}")),
-        mapped_bytes: hexadecimal(offset)? + (hexadecimal(to)? - hexadecimal(from)?),
+        path: PathBuf::from(format!("/proc/{pid}/map_files/{}", line.addresses)),
+        mapped_bytes: line.offset + (line.end - line.first),
     })
 }
 

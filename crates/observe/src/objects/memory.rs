@@ -1,8 +1,8 @@
 //! Shared memory that is a file: POSIX shared memory and semaphores, memfds, anonymous shared memory and mapped files.
 
 use super::descriptor::kind_by_name;
-use super::identity::{Access, ObjectId, ObjectKind};
 use super::object::{Amount, AmountUnit, Object};
+use crate::identity::{Access, ObjectId, ObjectKind};
 use furlong_os::linux::file_status::{FileKind, FileStatus, file_status};
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! An IPC object with everything that the kernel reports about it.
 
 use super::descriptor::ObjectUse;
-use super::identity::{Holder, ObjectId, ObjectKind};
+use crate::identity::{Holder, ObjectId, ObjectKind};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Content, size and age of pipes and FIFOs.
 
-use super::identity::ObjectKind;
 use super::object::{Amount, AmountUnit, Object};
+use crate::identity::ObjectKind;
 use furlong_os::AsHandle;
 use furlong_os::facts::kernel_version;
 use furlong_os::identity::is_administrator;

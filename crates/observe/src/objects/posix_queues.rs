@@ -1,8 +1,8 @@
 //! POSIX message queues: those that processes have open, and the names in their file system.
 
-use super::identity::{ObjectId, ObjectKind};
 use super::mounts::mount_points;
 use super::object::{Amount, AmountUnit, Object};
+use crate::identity::{ObjectId, ObjectKind};
 use furlong_os::AsHandle;
 use furlong_os::linux::file_status::file_status;
 use furlong_os::linux::posix_queue;

@@ -1,11 +1,11 @@
 //! The processes of this machine with the IPC objects that they use.
 
 use super::descriptor::{ObjectUse, resolve_all};
-use super::identity::{ObjectId, ObjectKind};
 use super::mapping::shared_mappings;
 use super::sockets::Sockets;
+use crate::identity::{ObjectId, ObjectKind};
 use furlong_os::linux::open_file::compare_open_files;
-use furlong_os::other_process::name;
+use furlong_os::other_process::{name, processes};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::fs;
@@ -54,9 +54,7 @@ impl Census {
         let first = PathBuf::from("pid:[4026531836]");
         let is_first = namespace("self", "pid").is_none_or(|own| own == first);
         census.visibility.unlisted_processes = !is_first || !Path::new("/proc/1").exists();
-        let entries = fs::read_dir("/proc")?;
-        let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        for pid in pids.filter(|pid| has_memory(*pid)) {
+        for pid in processes()?.into_iter().filter(|pid| has_memory(*pid)) {
             let mut uses = match uses_of_process(pid, sockets) {
                 Ok(uses) => uses,
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

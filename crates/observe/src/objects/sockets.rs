@@ -1,6 +1,6 @@
 //! Sockets of this network namespace, and which of them are connected with each other.
 
-use super::identity::{Access, ObjectId, ObjectKind};
+use crate::identity::{Access, ObjectId, ObjectKind};
 use furlong_os::linux::socket_diagnosis::{
     InternetSocket, Transport, UnixSocket, internet_sockets, unix_sockets,
 };

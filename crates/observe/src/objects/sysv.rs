@@ -1,7 +1,7 @@
 //! System V queues, segments and sets of semaphores of this IPC namespace.
 
-use super::identity::{Access, Holder, ObjectId, ObjectKind};
 use super::object::{Amount, AmountUnit, Object, ObjectState};
+use crate::identity::{Access, Holder, ObjectId, ObjectKind};
 use furlong_os::linux::{sysv_queue, sysv_semaphore};
 use furlong_os::other_process::{began_unix_s, name};
 use std::collections::{BTreeSet, HashMap};

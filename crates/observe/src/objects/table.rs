@@ -1,8 +1,8 @@
 //! The inventory as a table.
 
-use super::identity::{Access, Holder};
 use super::object::{Amount, AmountUnit, Object, ObjectState};
-use furlong_model::display_width;
+use crate::identity::{Access, Holder};
+use furlong_model::{beginning, display_width};
 use furlong_render::document::{Column, Document, Row, Section, Table, Tone};
 use furlong_render::{plain, three_digits};
 
@@ -153,23 +153,13 @@ fn cut_name(name: &str, width: usize) -> String {
 
 /// Returns a text of at most `width` columns. An ellipsis replaces the rest.
 fn cut(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for c in text.chars() {
-        if display_width(&kept) + display_width(c.encode_utf8(&mut [0; 4])) >= width {
-            break;
-        }
-        kept.push(c);
-    }
-    kept + "…"
+    beginning(text, width).map_or_else(|| text.to_owned(), |kept| kept.to_owned() + "…")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objects::identity::{ObjectId, ObjectKind};
+    use crate::identity::{ObjectId, ObjectKind};
     use crate::objects::object::SocketEnd;
     use furlong_render::{Style, document_text};
 

@@ -4,7 +4,7 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
-pub use crate::linux::proc_files::{activity, threads};
+pub use crate::linux::proc_files::{activity, descriptors, processes, threads};
 use crate::linux::proc_files::{children, ran_ns, stat};
 use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;
@@ -202,8 +202,7 @@ impl Death {
 
 /// Returns all processes of this user that [have](has_variable) this variable.
 pub fn find_by_variable(variable: &str) -> Vec<i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    find_among(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect(), variable)
+    find_among(processes().unwrap_or_default(), variable)
 }
 
 /// Returns those of these processes that have this variable. During `execve`, a process has no variables for a moment, even if

@@ -33,9 +33,29 @@ pub(super) fn stat(pid: i32) -> io::Result<Vec<String>> {
 /// # Errors
 /// Returns an error if there is no such process.
 pub fn threads(pid: i32) -> io::Result<Vec<i32>> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task"))
-        .context(|| format!("look at the threads of process {pid}"))?;
-    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+    numbers_in(&format!("/proc/{pid}/task")).context(|| format!("look at the threads of process {pid}"))
+}
+
+/// Returns all processes that /proc lists.
+///
+/// # Errors
+/// Returns an error if /proc cannot be read.
+pub fn processes() -> io::Result<Vec<i32>> {
+    numbers_in("/proc")
+}
+
+/// Returns the numbers of the descriptors of a process.
+///
+/// # Errors
+/// Returns an error if there is no such process, or this user may not inspect it.
+pub fn descriptors(pid: i32) -> io::Result<Vec<i32>> {
+    numbers_in(&format!("/proc/{pid}/fd"))
+}
+
+/// Returns the entries of a directory whose names are numbers.
+fn numbers_in(folder: &str) -> io::Result<Vec<i32>> {
+    let entries = fs::read_dir(folder)?.flatten();
+    Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// Returns the children of all threads of a process.

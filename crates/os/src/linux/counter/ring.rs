@@ -17,6 +17,13 @@ pub(super) const RECORD_SAMPLE: u32 = 9;
 pub(super) const RECORD_LOST_SAMPLES: u32 = 13;
 pub(super) const RECORD_SWITCH: u32 = 14;
 
+/// Size of the smallest ring that is tried if the kernel allows no larger one, in bytes.
+pub(super) const LEAST_RING_BYTES: usize = 64 << 10;
+
+/// Size in bytes of the data of one entered system call: the common fields of all events (8), the call's number (8), its six
+/// arguments (48), and padding (4). This has not changed since Linux 2.6.33.
+pub(super) const ENTER_BYTES: u32 = 68;
+
 /// The ring of one event, with the page before it.
 #[derive(Debug)]
 pub(super) struct Ring {
@@ -103,6 +110,20 @@ impl Record<'_> {
     #[inline]
     pub(super) fn word(&self, index: u64) -> u64 {
         self.ring.word(self.at + index * 8)
+    }
+
+    /// Returns length in bytes and event of the data of a tracepoint, whose length (4 bytes) begins at the word with this index.
+    #[inline]
+    pub(super) fn data_head(&self, index: u64) -> (u32, u16) {
+        let first = self.word(index);
+        (low(first), high(first) as u16)
+    }
+
+    /// Returns a word of these data, the number `number`. Because the length before the data has 4 bytes, its halves are in two words
+    /// of the record.
+    #[inline]
+    pub(super) fn data_word(&self, index: u64, number: u64) -> u64 {
+        u64::from(high(self.word(index + number))) | self.word(index + number + 1) << 32
     }
 
     /// Returns the number of samples whose loss the record reports, if it reports one.

@@ -10,7 +10,8 @@ use super::perf_event::{
     SAMPLE_THREAD, SAMPLE_TIME, SWITCHES, TASKS, USE_CLOCK, WATERMARK,
 };
 use super::ring::{
-    RECORD_EXIT, RECORD_FORK, RECORD_SAMPLE, RECORD_SWITCH, Record, Ring, high, low, unexpected,
+    ENTER_BYTES, LEAST_RING_BYTES, RECORD_EXIT, RECORD_FORK, RECORD_SAMPLE, RECORD_SWITCH, Record, Ring,
+    high, low, unexpected,
 };
 use crate::error::Context;
 use crate::linux::affinity::parse_list;
@@ -21,15 +22,11 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// Size of the requested ring of a CPU, of the rings of all CPUs together, and of the smallest ring that is tried if the kernel
-/// allows no larger one, in bytes.
+/// Size of the requested ring of a CPU, and of the rings of all CPUs together, in bytes.
 const RING_BYTES: usize = 16 << 20;
 const ALL_RINGS_BYTES: usize = 128 << 20;
-const LEAST_RING_BYTES: usize = 64 << 10;
 
-/// Sizes in bytes of the data of an entered call, and of one that has returned: the common fields (8), the call's number (8), six
-/// arguments or the result, and padding (4).
-const ENTER_BYTES: u32 = 68;
+/// Size in bytes of the data of a call that has returned: the common fields (8), the call's number (8), the result (8) and padding (4).
 const EXIT_BYTES: u32 = 28;
 
 /// Flags of a record of a context switch: the thread leaves the CPU, and it could have gone on.
@@ -252,13 +249,12 @@ fn decode(record: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<Option
     Ok(Some(TraceRecord { time_ns, pid: low(thread) as i32, tid: high(thread) as i32, event }))
 }
 
-/// Returns the event of a sample. Its data have an odd number of 4-byte words before them, so each of their words is in two words
-/// of the record.
+/// Returns the event of a sample. Its data follow the header, the thread and the time.
 #[inline]
 fn call(sample: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<TraceEvent> {
-    let word = |index: u64| u64::from(high(sample.word(3 + index))) | sample.word(4 + index) << 32;
-    let first = sample.word(3);
-    let (bytes, event) = (low(first), high(first) as u16);
+    const DATA: u64 = 3;
+    let word = |number| sample.data_word(DATA, number);
+    let (bytes, event) = sample.data_head(DATA);
     let is_complete = sample.bytes >= 28 + bytes;
     match (bytes, event) {
         (ENTER_BYTES, id) if id == enter_id && is_complete => {

@@ -4,19 +4,14 @@
 mod tests;
 
 use super::perf_event::{Attributes, Event, KIND_TRACEPOINT, SAMPLE_RAW, WATERMARK};
-use super::ring::{RECORD_SAMPLE, Record, Ring, high, low, unexpected};
+use super::ring::{ENTER_BYTES, LEAST_RING_BYTES, RECORD_SAMPLE, Record, Ring, unexpected};
 use crate::error::Context;
 use crate::linux::memory::page_bytes;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// Size of the requested ring, and of the smallest ring that is tried if the kernel allows no larger one, in bytes.
+/// Size of the requested ring, in bytes.
 const RING_BYTES: usize = 2 << 20;
-const LEAST_RING_BYTES: usize = 64 << 10;
-
-/// Size in bytes of the data of one entered system call: the common fields of all events (8), the call's number (8), its six
-/// arguments (48), and padding (4). This has not changed since Linux 2.6.33.
-const CALL_BYTES: u32 = 68;
 
 /// Log of the system calls that one thread enters, in the order of the kernel: the trace event `raw_syscalls:sys_enter`. It does
 /// not contain a call that the thread is already in when the log is enabled.
@@ -130,15 +125,12 @@ impl SystemCallLog {
 
 /// Returns the number of the call of a sample.
 fn call_number(sample: &Record<'_>, event_id: u64) -> io::Result<i64> {
-    // The length of the event's data (4 bytes), and the event's number (2).
-    let (first, expected) = (sample.word(1), event_id as u32 as u16);
-    let (bytes, event) = (low(first), high(first) as u16);
-    if sample.bytes < 12 + CALL_BYTES || bytes != CALL_BYTES || event != expected {
+    const DATA: u64 = 1;
+    let (bytes, event) = sample.data_head(DATA);
+    if sample.bytes < 12 + ENTER_BYTES || bytes != ENTER_BYTES || event != event_id as u32 as u16 {
         return Err(unexpected(format!("a sample is of event {event} and has {bytes} bytes")));
     }
-    // The call's number begins 8 bytes into the data. Its halves are in two words, because the length before the data has 4
-    // bytes.
-    Ok((u64::from(high(sample.word(2))) | sample.word(3) << 32) as i64)
+    Ok(sample.data_word(DATA, 1) as i64)
 }
 
 /// Reason why the log cannot be opened.
