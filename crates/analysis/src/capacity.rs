@@ -19,6 +19,9 @@ const HIGHEST: f64 = 1.5;
 /// Two rates that differ by less are one, so that their trials are of one case.
 const STEP: f64 = 1.01;
 
+/// Ratio of the rates that are tried first, from the closed loop down, until the objective is kept at one.
+const RUNG: f64 = 2.0;
+
 /// Minimum share of the requested rate that a trial must carry.
 const CARRIES: f64 = 0.95;
 
@@ -122,8 +125,18 @@ impl CapacitySearch {
                 search.add(1e9 / interval_ns as f64, other.arrival, trials.measured(other));
             }
         }
-        sort_by(&mut search.points, |a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
-        Some(search)
+        let points = std::mem::take(&mut search.points);
+        Some(search.with(points))
+    }
+
+    /// Estimates the highest rate from these trials.
+    fn with(mut self, points: Vec<CapacityPoint>) -> CapacitySearch {
+        self.points = points;
+        sort_by(&mut self.points, |a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
+        for &CapacityPoint { asked_per_second, trials, kept, .. } in &self.points {
+            (0..trials).for_each(|trial| self.threshold.add(asked_per_second, trial < kept));
+        }
+        self
     }
 
     fn add<'a>(
@@ -145,7 +158,6 @@ impl CapacitySearch {
             let sampled = 1.0 - arrival.mean_error(trial.record.round_trips as f64);
             let is_kept =
                 percentile_ns < self.slo.limit_ns as f64 && carried >= CARRIES * sampled * asked_per_second;
-            self.threshold.add(asked_per_second, is_kept);
             kept += usize::from(is_kept);
             percentiles.push(percentile_ns);
         }
@@ -165,8 +177,16 @@ impl CapacitySearch {
     }
 
     /// Returns the rate of the next trial per second. Rates are the powers of one factor.
+    ///
+    /// The first ones go down from the closed loop until the objective is kept. A search from the middle would take delays at low
+    /// rates, between whose messages CPUs sleep, for a limit.
     pub fn next_per_second(&self) -> f64 {
-        STEP.powf((self.threshold.next().ln() / STEP.ln()).round())
+        let is_kept = self.points.iter().any(|point| 2 * point.kept > point.trials);
+        let lowest =
+            self.points.first().map_or(RUNG * self.closed_loop_per_second, |point| point.asked_per_second);
+        let rung = lowest / RUNG;
+        let next = if !is_kept && rung > self.range[0] { rung } else { self.threshold.next() };
+        STEP.powf((next.ln() / STEP.ln()).round())
     }
 
     /// Returns the ratio of the ends of the interval.
@@ -250,5 +270,62 @@ impl Capacity {
             capacity.is_tied_with_first = capacity.interval[1] >= first;
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use furlong_model::{Placement, Wait};
+
+    /// Searches with simulated trials, each at one rate, which keeps the objective inside of `kept`.
+    fn found(kept: [f64; 2], trials: usize) -> Capacity {
+        let closed_loop_per_second = 400_000.0;
+        let range = [100.0, closed_loop_per_second * HIGHEST];
+        let mut points: Vec<CapacityPoint> = Vec::new();
+        let search = |points: &[CapacityPoint]| {
+            CapacitySearch {
+                case: Case::round_trip("pipe", Wait::Block, 64, Placement::SameCore),
+                slo: Slo { quantile: 0.99, limit_ns: 200_000 },
+                range,
+                threshold: Threshold::new(range[0], range[1]),
+                closed_loop_per_second,
+                offered: Arrival::Poisson(1),
+                points: Vec::new(),
+            }
+            .with(points.to_vec())
+        };
+        for _ in 0..trials {
+            let asked_per_second = search(&points).next_per_second();
+            let is_kept = (kept[0]..kept[1]).contains(&asked_per_second);
+            match points.iter_mut().find(|point| point.asked_per_second == asked_per_second) {
+                Some(point) => {
+                    (point.trials, point.kept) = (point.trials + 1, point.kept + usize::from(is_kept))
+                }
+                None => points.push(CapacityPoint {
+                    asked_per_second,
+                    percentile_ns: 1e5,
+                    trials: 1,
+                    kept: usize::from(is_kept),
+                }),
+            }
+        }
+        search(&points).result()
+    }
+
+    #[test]
+    fn delays_at_low_rates_do_not_limit_the_highest_rate() {
+        let capacity = found([60_000.0, 190_000.0], 30);
+        let rate = capacity.highest_rate().per_second.expect("a rate");
+        assert!((rate / 190e3 - 1.0).abs() < 2.0 * (STEP - 1.0), "{capacity:#?}");
+    }
+
+    #[test]
+    fn the_ends_of_the_range_are_found() {
+        for (kept, edge) in [([0.0, 50.0], Edge::Lowest), ([0.0, 1e9], Edge::Highest)] {
+            assert_eq!(found(kept, 40).edge, Some(edge), "{kept:?}");
+        }
+        let everywhere = found([0.0, 1234.0], 40);
+        assert!(everywhere.interval[0] < 1234.0 && 1234.0 < everywhere.interval[1], "{everywhere:#?}");
     }
 }

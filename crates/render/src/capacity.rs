@@ -28,7 +28,11 @@ pub fn table(summary: &Summary) -> Section {
         let trials: usize = one.points.iter().map(|point| point.trials).sum();
         let name = name(capacities, one);
         Row::neutral([
-            if one.is_tied_with_first && ties > 1 { format!("={rank}") } else { rank.to_string() },
+            match rate.low {
+                None => "–".to_owned(),
+                Some(_) if one.is_tied_with_first && ties > 1 => format!("={rank}"),
+                Some(_) => rank.to_string(),
+            },
             name,
             estimate(&rate),
             interval(&rate),
@@ -52,8 +56,9 @@ pub fn table(summary: &Summary) -> Section {
         .paragraph_if(is_never_kept.then(|| never_kept(capacities)).flatten())
         .table(Table::new(columns, rows))
         .paragraph_if(limited_by_rate(capacities))
+        .paragraph_if((ties > 1).then_some("=1: the interval overlaps with that of the first."))
         .paragraph(
-            "=1: the interval overlaps with that of the first. A trial keeps the objective if this percentile of its messages does, each \
+            "A trial keeps the objective if this percentile of its messages does, each \
              timed from when it was due, and if 95 % of the rate was carried. ?: too few trials, a longer --within gives more. share: \
              highest rate relative to the rate in a closed loop.",
         )

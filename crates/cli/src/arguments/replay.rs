@@ -38,7 +38,7 @@ pub struct ReplayOptions {
     pub all: bool,
     /// Replay in several settings, and name the axes that explain contradictions. Settings that a saved run has are not
     /// measured again: as published, on one core or two, busy-waiting, and sleeping
-    #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["list", "all", "trials", "place", "total", "touch", "style", "chart",
+    #[arg(long, help_heading = BENCHMARKS, conflicts_with_all = ["list", "trials", "place", "total", "touch", "style", "chart",
         "no_save", "require", "strict"])]
     pub atlas: bool,
     /// Longest time of the replays of --atlas together [default: 5min]. A later command continues

@@ -178,7 +178,10 @@ fn an_atlas_continues_where_it_ended() {
     );
     let table = place.run(["replay", "--atlas", "./mine.toml"]).expect_code(0).stdout;
     assert!(table.starts_with("Atlas of published comparisons") && table.contains("other-place"), "{table}");
-    place.run(["replay", "--atlas", "--format", "csv"]).expect_code(2).expect_complaint("no CSV format");
+    place
+        .run(["replay", "--all", "--atlas", "--format", "csv"])
+        .expect_code(2)
+        .expect_complaint("no CSV format");
     let page = |file| ["replay", "--atlas", "./mine.toml", "-o", file];
     place.run(page("atlas.html")).expect_code(0);
     let text = std::fs::read_to_string(place.path("atlas.html")).expect("the page");
