@@ -85,6 +85,23 @@ impl CpuGroup {
     }
 }
 
+/// Returns the directory of a group. A relative path, or the path that /proc/PID/cgroup has, is searched in the hierarchies that can
+/// count events.
+pub fn folder(path: &Path) -> Option<PathBuf> {
+    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/perf_event"];
+    let inside = roots.map(|root| Path::new(root).join(path.strip_prefix("/").unwrap_or(path)));
+    [path.to_owned()].into_iter().chain(inside).find(|folder| folder.join("cgroup.procs").exists())
+}
+
+/// Returns the processes of a group and of the groups inside it. Groups that cannot be read count as empty.
+pub fn processes(folder: &Path) -> Vec<i32> {
+    let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    let own = text.lines().filter_map(|pid| pid.parse().ok());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    own.chain(inner.flat_map(|entry| processes(&entry.path()))).collect()
+}
+
 /// Switches of the controllers for the groups inside a group of version 2.
 const SUBTREE: &str = "cgroup.subtree_control";
 

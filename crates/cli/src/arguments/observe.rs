@@ -14,6 +14,9 @@ Examples:
   furlong observe 1234 --for 30s --format json   one JSON object
   furlong observe --command 'seq 10000000 | wc -l'
                                                  a command, until it exits
+  furlong observe --all --live                   all processes, each second; q leaves
+  furlong observe --cgroup system.slice/nginx.service
+                                                 the processes of a service
   furlong observe 1234 --save-trace web.jsonl    also record the messages for furlong run --arrival trace:web.jsonl";
 
 /// Options of `furlong observe`.
@@ -26,9 +29,18 @@ pub struct ObserveOptions {
     /// Start CMD in a shell and observe it. Its output goes to stderr
     #[arg(long, value_name = "CMD", conflicts_with = "pids")]
     pub command: Option<String>,
-    /// Observe for TIME [default: 10s; with --command, until it exits]
+    /// Observe the control group at PATH, with subgroups and later processes
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["pids", "command"])]
+    pub cgroup: Option<PathBuf>,
+    /// Observe all processes except furlong, also later ones
+    #[arg(long, conflicts_with_all = ["pids", "command", "cgroup"])]
+    pub all: bool,
+    /// Observe for TIME [default: 10s; with --command or --live, until the end]
     #[arg(long = "for", value_name = "TIME", allow_hyphen_values = true)]
     pub limit: Option<Time>,
+    /// Show the links on the terminal and refresh them each second
+    #[arg(long, help_heading = OUTPUT, conflicts_with_all = ["save_trace", "format"])]
+    pub live: bool,
     /// Write the messages to FILE too, as a trace for furlong run --arrival
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub save_trace: Option<PathBuf>,

@@ -30,8 +30,10 @@ mod linux {
     use furlong_console::exit::{Outcome, Usage};
     use furlong_console::writing;
     use furlong_observe::flow::{self, Request, SavedMessages, Target};
+    use furlong_os::control_group;
     use furlong_os::shutdown::ShutdownRequests;
     use furlong_render::document_text;
+    use std::io::{IsTerminal, stdin, stdout};
     use std::path::Path;
     use std::time::Duration;
 
@@ -39,14 +41,14 @@ mod linux {
     const USUAL: Duration = Duration::from_secs(10);
 
     pub fn observe(asked: &ObserveOptions) -> anyhow::Result<Outcome> {
-        let limit = asked.limit.map(|time| time.0);
-        let (target, limit) = match &asked.command {
-            Some(command) => (Target::Command(command.clone()), limit),
-            None if asked.pids.is_empty() => {
-                return Err(Usage("specify a PID, or a command with --command".to_owned()).into());
-            }
-            None => (Target::Processes(asked.pids.clone()), Some(limit.unwrap_or(USUAL))),
-        };
+        let is_live = asked.live;
+        if is_live && !(stdin().is_terminal() && stdout().is_terminal()) {
+            let why = "--live needs a terminal as stdin and stdout; without one, use --for TIME";
+            return Err(Usage(why.to_owned()).into());
+        }
+        let target = target(asked)?;
+        let is_endless = is_live || matches!(target, Target::Command(_));
+        let limit = asked.limit.map(|time| time.0).or((!is_endless).then_some(USUAL));
         if let Some(path) = &asked.save_trace {
             if path.is_dir() {
                 let why = format!("--save-trace {} is a directory; specify a file in it", path.display());
@@ -55,16 +57,36 @@ mod linux {
             delivery::protect_run("--save-trace", path)?;
         }
         let requests = ShutdownRequests::new().context("cannot wait for signals")?;
-        let request = Request { target, limit, keeps_messages: asked.save_trace.is_some() };
+        let request = Request { target, limit, keeps_messages: asked.save_trace.is_some(), is_live };
         let observed = flow::observe(&request, &requests)?;
         if let Some(path) = &asked.save_trace {
             save(path, &observed.messages)?;
         }
-        output::print(&match asked.format {
-            ListFormat::Table => document_text(&flow::document(&observed.observation), output::style()),
-            ListFormat::Json => serde_json::to_string_pretty(&observed.observation)? + "\n",
-        })?;
+        if !is_live {
+            output::print(&match asked.format {
+                ListFormat::Table => document_text(&flow::document(&observed.observation), output::style()),
+                ListFormat::Json => serde_json::to_string_pretty(&observed.observation)? + "\n",
+            })?;
+        }
         Ok(observed.signal.map_or(Outcome::Done, Outcome::Interrupted))
+    }
+
+    fn target(asked: &ObserveOptions) -> Result<Target, Usage> {
+        if let Some(command) = &asked.command {
+            return Ok(Target::Command(command.clone()));
+        }
+        if let Some(path) = &asked.cgroup {
+            let folder = control_group::folder(path).ok_or_else(|| {
+                let why = "is not a control group; specify a directory such as /sys/fs/cgroup/system.slice";
+                Usage(format!("--cgroup {} {why}", path.display()))
+            })?;
+            return Ok(Target::Group(folder));
+        }
+        match &asked.pids[..] {
+            _ if asked.all => Ok(Target::Machine),
+            [] => Err(Usage("specify a PID, --command, --cgroup or --all".to_owned())),
+            pids => Ok(Target::Processes(pids.to_vec())),
+        }
     }
 
     fn save(path: &Path, messages: &SavedMessages) -> anyhow::Result<()> {

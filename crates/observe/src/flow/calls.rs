@@ -14,6 +14,8 @@ pub struct Call {
     pub result: i64,
     pub entered_ns: u64,
     pub returned_ns: u64,
+    /// Time that the thread ran in the call.
+    pub ran_ns: u64,
     /// Whether the thread has left its CPU to wait in the call.
     pub has_slept: bool,
 }
@@ -66,21 +68,23 @@ impl Threads {
             TraceEvent::Entered { call, arguments } => {
                 activity.calls += 1;
                 let (result, entered_ns, returned_ns) = (0, time_ns, time_ns);
-                let pid = thread.pid;
-                let has_slept = false;
+                let (pid, number, ran_ns, has_slept) = (thread.pid, call, 0, false);
                 thread.call = Some(Call {
                     pid,
                     tid,
-                    number: call,
+                    number,
                     arguments,
                     result,
                     entered_ns,
                     returned_ns,
+                    ran_ns,
                     has_slept,
                 });
                 None
             }
             TraceEvent::Returned { call, result } => {
+                activity.cpu_ns += thread.leave(time_ns);
+                thread.running_since_ns = Some(time_ns);
                 let pending = thread.call.take().filter(|pending| pending.number == call)?;
                 Some(Call { result, returned_ns: time_ns, ..pending })
             }
@@ -89,7 +93,7 @@ impl Threads {
                 None
             }
             TraceEvent::SwitchedOut { is_preempted } => {
-                activity.leave(thread, time_ns);
+                activity.cpu_ns += thread.leave(time_ns);
                 activity.preempted += u64::from(is_preempted);
                 activity.voluntary += u64::from(!is_preempted);
                 if let Some(call) = thread.call.as_mut().filter(|_| !is_preempted) {
@@ -99,7 +103,7 @@ impl Threads {
             }
             TraceEvent::Started => None,
             TraceEvent::Exited => {
-                activity.leave(thread, time_ns);
+                activity.cpu_ns += thread.leave(time_ns);
                 self.threads.remove(&tid);
                 None
             }
@@ -111,19 +115,25 @@ impl Threads {
         self.threads.values_mut().for_each(|thread| thread.call = None);
     }
 
-    /// Returns the activity of each process until the end of the observation.
-    pub fn finish(mut self, end_ns: u64) -> BTreeMap<i32, Activity> {
-        for thread in self.threads.values_mut() {
-            self.activities.entry(thread.pid).or_default().leave(thread, end_ns);
+    /// Returns the activity of each process in the interval until now, and begins the next one.
+    pub fn begin_interval(&mut self, now_ns: u64) -> BTreeMap<i32, Activity> {
+        for thread in self.threads.values_mut().filter(|thread| thread.running_since_ns.is_some()) {
+            self.activities.entry(thread.pid).or_default().cpu_ns += thread.leave(now_ns);
+            thread.running_since_ns = Some(now_ns);
         }
-        self.activities
+        self.start_ns = now_ns;
+        std::mem::take(&mut self.activities)
     }
 }
 
-impl Activity {
-    fn leave(&mut self, thread: &mut Thread, time_ns: u64) {
-        let since_ns = thread.running_since_ns.take().unwrap_or(time_ns);
-        self.cpu_ns += time_ns.saturating_sub(since_ns);
+impl Thread {
+    /// Notes that the thread leaves its CPU. Returns the time that it ran.
+    fn leave(&mut self, time_ns: u64) -> u64 {
+        let Some(since_ns) = self.running_since_ns.take() else { return 0 };
+        if let Some(call) = &mut self.call {
+            call.ran_ns += time_ns.saturating_sub(since_ns.max(call.entered_ns));
+        }
+        time_ns.saturating_sub(since_ns)
     }
 }
 
@@ -150,12 +160,14 @@ mod tests {
         assert_eq!(threads.add(&record(150, 7, TraceEvent::SwitchedIn)), None);
         let read = threads.add(&record(160, 7, TraceEvent::Returned { call: 0, result: 8 })).unwrap();
         assert_eq!((read.entered_ns, read.returned_ns, read.result, read.has_slept), (110, 160, 8, true));
+        assert_eq!(read.ran_ns, 20);
         let write = threads.add(&record(170, 8, TraceEvent::Returned { call: 1, result: -11 })).unwrap();
         assert_eq!((write.tid, write.has_slept), (8, false));
         assert_eq!(threads.add(&record(180, 8, TraceEvent::Returned { call: 1, result: 0 })), None);
-        let used = threads.finish(200)[&7];
-        // Thread 7 ran from 100 to 120 and from 150, thread 8 from 100 to 125.
-        assert_eq!(used, Activity { cpu_ns: 20 + 50 + 25, voluntary: 1, preempted: 1, calls: 2 });
+        let used = threads.begin_interval(200)[&7];
+        // Thread 7 ran from 100 to 120 and from 150, thread 8 from 100 to 125, and after its call returned at 170.
+        assert_eq!(used, Activity { cpu_ns: 20 + 50 + 25 + 30, voluntary: 1, preempted: 1, calls: 2 });
+        assert_eq!(threads.begin_interval(300)[&7], Activity { cpu_ns: 2 * 100, ..Activity::default() });
     }
 
     #[test]
@@ -167,6 +179,6 @@ mod tests {
         threads.add(&record(30, 7, entered(1)));
         assert_eq!(threads.add(&record(40, 7, TraceEvent::Returned { call: 0, result: 8 })), None);
         threads.add(&record(50, 7, TraceEvent::Exited));
-        assert_eq!(threads.finish(100)[&7].cpu_ns, 50);
+        assert_eq!(threads.begin_interval(100)[&7].cpu_ns, 50);
     }
 }

@@ -96,7 +96,7 @@ fn link_table(links: &[&Link]) -> Table {
 }
 
 /// Returns the times of the requester, or of a message.
-fn times(link: &Link) -> Option<Percentiles> {
+pub(super) fn times(link: &Link) -> Option<Percentiles> {
     let is_requester = |end: &&RoundTrips| link.requester.is_none_or(|pid| pid == end.peer.pid);
     let trips = link.round_trips.iter().filter(is_requester).map(|end| end.time_ns);
     trips.min_by_key(|times| times.p50).or(link.transit_ns)
@@ -116,7 +116,7 @@ fn pattern(link: &Link) -> String {
 }
 
 /// Returns the processes at an end.
-fn peers(observed: &[LinkEnd], others: &[Peer], users: &[LinkEnd]) -> String {
+pub(super) fn peers(observed: &[LinkEnd], others: &[Peer], users: &[LinkEnd]) -> String {
     let used = if observed.is_empty() && others.is_empty() { users } else { observed };
     let known = used.iter().map(|end| &end.peer).chain(others).map(process);
     let known: Vec<_> = known.collect();
@@ -235,7 +235,7 @@ fn cost(found: &Observation) -> Vec<Fact> {
 }
 
 /// Returns the traffic that system calls do not show.
-fn invisible(found: &Observation) -> Vec<Line> {
+pub(super) fn invisible(found: &Observation) -> Vec<Line> {
     let mut lines = Vec::new();
     let warning = |text: String| Line { tone: Tone::Warning, text };
     if found.observer.lost_events > 0 {
@@ -288,7 +288,7 @@ fn shared_memory(memory: &SharedMemory, found: &Observation) -> String {
 }
 
 /// Returns a number with three significant digits and a decimal prefix.
-fn scaled(number: f64) -> String {
+pub(super) fn scaled(number: f64) -> String {
     format_count(number).replace(' ', "")
 }
 
@@ -371,6 +371,7 @@ mod tests {
             other_receivers: Vec::new(),
             messages: 2_000,
             messages_per_s: 1_000.0,
+            calls_cpu_share: 0.02,
             bytes_per_s: None,
             size_bytes: None,
             pattern: TrafficShape::Unanswered,

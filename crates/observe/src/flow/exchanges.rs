@@ -55,6 +55,11 @@ impl Exchanges {
         self.of_threads.clear();
     }
 
+    /// Forgets the times. Sends may still find their responses.
+    pub fn begin_interval(&mut self) {
+        self.found.clear();
+    }
+
     /// Returns the times from send to receive of each process and pair of flows, in nanoseconds.
     pub fn found(&self) -> &BTreeMap<Exchange, Amounts> {
         &self.found

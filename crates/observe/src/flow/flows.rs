@@ -31,6 +31,8 @@ pub struct EndTotals {
     pub sizes: Amounts,
     /// Calls that failed because they would have had to wait.
     pub would_block: u64,
+    /// Time that threads ran in these calls, and in those that wait for readiness.
+    pub ran_ns: u64,
     /// Calls in which the thread left its CPU to wait.
     pub sleeps: u64,
     /// Calls that wait for readiness, made before a call here.
@@ -56,6 +58,7 @@ pub struct KeptMessage {
 struct Readiness {
     calls: u64,
     sleeps: u64,
+    ran_ns: u64,
     numbers: BTreeSet<i64>,
 }
 
@@ -91,6 +94,7 @@ impl Flows {
                 let readiness = self.readiness.entry(call.tid).or_default();
                 readiness.calls += 1;
                 readiness.sleeps += u64::from(call.has_slept);
+                readiness.ran_ns += call.ran_ns;
                 readiness.numbers.insert(call.number);
             }
             Some(CallEffect::Closes(first, last)) => find.close(call.pid, first, last),
@@ -145,6 +149,14 @@ impl Flows {
         self.transits.values_mut().for_each(Transits::forget);
     }
 
+    /// Begins an interval without calls. Sends and receives of the last one may still find their counterparts.
+    pub fn begin_interval(&mut self) {
+        self.ends.clear();
+        self.hidden.clear();
+        self.exchanges.begin_interval();
+        self.transits.retain(|_, transits| transits.begin_interval());
+    }
+
     /// Returns the ends of all flows in a fixed order.
     pub fn ends(&self) -> BTreeMap<EndKey, &EndTotals> {
         self.ends.iter().map(|(key, totals)| (*key, totals)).collect()
@@ -169,6 +181,7 @@ impl EndTotals {
             self.bytes += bytes;
             self.sizes.add(bytes);
         }
+        self.ran_ns += call.ran_ns + readiness.ran_ns;
         self.would_block += u64::from(transfer.would_block);
         self.sleeps += u64::from(call.has_slept);
         self.readiness_calls += readiness.calls;
@@ -210,7 +223,8 @@ mod tests {
         let number = system_call::number(name).unwrap();
         let arguments = [fd, 0, 4096, 0, 0, 0];
         let (entered_ns, returned_ns) = (at_ns, at_ns + 10);
-        Call { pid, tid: pid, number, arguments, result, entered_ns, returned_ns, has_slept: false }
+        let (ran_ns, has_slept) = (10, false);
+        Call { pid, tid: pid, number, arguments, result, entered_ns, returned_ns, ran_ns, has_slept }
     }
 
     #[test]
@@ -228,7 +242,7 @@ mod tests {
         let (sender, receiver) = (end(CallDirection::Send, 7), end(CallDirection::Receive, 8));
         assert_eq!((sender.messages, sender.bytes, sender.calls, sender.sleeps), (10, 640, 10, 0));
         assert_eq!((receiver.messages, receiver.sleeps), (10, 10));
-        assert_eq!(sender.sizes.percentiles().unwrap().p99, 64);
+        assert_eq!((sender.ran_ns, sender.sizes.percentiles().unwrap().p99), (100, 64));
         assert_eq!((ends.len(), find.0.as_slice()), (2, &[(7, 1)][..]));
         assert_eq!(flows.transits(FlowId(0)).unwrap().percentiles().unwrap().max, 30);
         assert!(flows.exchanges().found().is_empty());
@@ -263,6 +277,18 @@ mod tests {
         assert_eq!(median(7, 1, 2), Some((10, 70)));
         // The server waits for the next request. Times above 255 are rounded.
         assert_eq!(median(8, 2, 1).map(|(count, _)| count), Some(9));
+    }
+
+    #[test]
+    fn interval_has_the_messages_that_arrive_in_it() {
+        let (mut flows, mut find) = (Flows::default(), FixedEnds::default());
+        flows.add(&call("write", 7, 1, 64, 0), &mut find);
+        flows.begin_interval();
+        assert!(flows.ends().is_empty());
+        flows.add(&call("read", 8, 2, 64, 50), &mut find);
+        assert_eq!(flows.transits(FlowId(0)).unwrap().percentiles().unwrap().max, 60);
+        flows.begin_interval();
+        assert!(flows.transits(FlowId(0)).is_none());
     }
 
     #[test]

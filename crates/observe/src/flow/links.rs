@@ -35,6 +35,8 @@ pub struct Link {
     pub messages: u64,
     #[expect(missing_docs, reason = "the name says everything")]
     pub messages_per_s: f64,
+    /// CPU time of the calls at its observed ends divided by the observed time: 1 is one CPU.
+    pub calls_cpu_share: f64,
     /// Bytes per second; `None` if messages have no payload, or calls do not report it.
     pub bytes_per_s: Option<f64>,
     #[expect(missing_docs, reason = "the name says everything")]
@@ -139,6 +141,7 @@ impl LinkSource<'_> {
         let sum =
             |figure: fn(&EndTotals) -> u64| counted.iter().map(|(_, totals)| figure(totals)).sum::<u64>();
         let messages = sum(|totals| totals.messages);
+        let ran_ns: u64 = index.ends(flow).iter().map(|(_, totals)| totals.ran_ns).sum();
         let mut sizes = Amounts::default();
         counted.iter().for_each(|(_, totals)| sizes.merge(&totals.sizes));
         let (pattern, round_trips) = match self.exchanges(flow, index) {
@@ -167,6 +170,7 @@ impl LinkSource<'_> {
             users: reports(&unseen),
             messages,
             messages_per_s: messages as f64 / self.seconds,
+            calls_cpu_share: ran_ns as f64 / 1e9 / self.seconds,
             bytes_per_s: (sizes.count() > 0).then(|| sum(|totals| totals.bytes) as f64 / self.seconds),
             size_bytes: sizes.percentiles(),
             pattern,
@@ -300,9 +304,9 @@ mod tests {
     /// Adds a call of 10 ns, in which the thread sleeps if it reads.
     fn add(flows: &mut Flows, name: &str, pid: i32, fd: u64, result: i64, entered_ns: u64) {
         let (number, arguments) = (system_call::number(name).unwrap(), [fd, 0, 0, 0, 0, 0]);
-        let (returned_ns, has_slept) = (entered_ns + 10, name == "read");
+        let (returned_ns, ran_ns, has_slept) = (entered_ns + 10, 10, name == "read");
         flows.add(
-            &Call { pid, tid: pid, number, arguments, result, entered_ns, returned_ns, has_slept },
+            &Call { pid, tid: pid, number, arguments, result, entered_ns, returned_ns, ran_ns, has_slept },
             &mut Socket,
         );
     }
@@ -320,6 +324,7 @@ mod tests {
         let links = links(&flows);
         let [request, response] = &links[..] else { panic!("{links:#?}") };
         assert_eq!((request.messages, request.messages_per_s), (100, 50.0));
+        assert_eq!(request.calls_cpu_share, 200.0 * 10e-9 / 2.0);
         assert_eq!((request.bytes_per_s, response.bytes_per_s), (Some(3200.0), Some(50_000.0)));
         for link in [request, response] {
             assert_eq!(link.pattern, TrafficShape::RequestsAndResponses);

@@ -10,6 +10,8 @@ mod flows;
 mod holders;
 mod links;
 mod live_ends;
+mod live_frame;
+mod live_screen;
 mod means;
 mod observation;
 mod ranges;

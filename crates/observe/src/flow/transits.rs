@@ -65,6 +65,12 @@ impl Transits {
         (self.sends, self.receives) = Default::default();
     }
 
+    /// Forgets the times. Returns whether a transfer may still find its counterpart.
+    pub fn begin_interval(&mut self) -> bool {
+        self.times = Amounts::default();
+        !(self.sends.waiting.is_empty() && self.receives.waiting.is_empty())
+    }
+
     /// Returns the times in nanoseconds.
     pub fn times(&self) -> &Amounts {
         &self.times

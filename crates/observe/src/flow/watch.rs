@@ -6,6 +6,7 @@ use super::flows::Flows;
 use super::holders::Holders;
 use super::links::{LinkSource, Peer};
 use super::live_ends::LiveEnds;
+use super::live_screen::Screen;
 use super::observation::{Observation, ObservedProcess, ObserverCost, SCHEMA, SharedMemory};
 use super::resolver::Resolver;
 use super::saved::SavedMessages;
@@ -15,15 +16,19 @@ use anyhow::Context;
 use furlong_console::exit::{CannotHere, Usage};
 use furlong_os::linux::counter::{ActivityTrace, TraceRecord};
 use furlong_os::linux::{ipc_call, system_call};
-use furlong_os::other_process::{ProcessUsage, descriptors, name, threads, used, with_descendants};
+use furlong_os::linux::handle::open_null;
+use furlong_os::other_process::{
+    ProcessUsage, descriptors, name, processes, threads, used, with_descendants,
+};
 use furlong_os::process::{Bond, Child, Output, Program, spawn};
 use furlong_os::shutdown::ShutdownRequests;
 use furlong_os::wait::wait_any;
-use furlong_os::{AsHandle, clock};
+use furlong_os::{AsHandle, clock, control_group};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::{ErrorKind, stderr};
-use std::path::Path;
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal, stderr};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Longest time between two looks at the rings, in milliseconds.
@@ -35,8 +40,11 @@ const LEAST_STEP: Duration = Duration::from_millis(2);
 /// Events younger than this may still be followed by older ones of another CPU.
 const SLACK_NS: u64 = 1_000_000;
 
-/// Time between two looks at the mappings of all processes.
+/// Shortest time between two looks at the mappings of all processes. It is longer if a look takes more than 5 % of it.
 const MEMORY_STEP_NS: u64 = 250_000_000;
+
+/// Time for which the holders of objects are not read again.
+const HOLDERS_NS: u64 = 5_000_000_000;
 
 /// Processes to observe.
 #[derive(Debug, Clone)]
@@ -45,6 +53,10 @@ pub enum Target {
     Processes(Vec<i32>),
     /// Command of a shell, which is started and ends with the observation.
     Command(String),
+    /// Processes of the control group in this directory and of its subgroups, except furlong.
+    Group(PathBuf),
+    /// Processes of this machine, except furlong.
+    Machine,
 }
 
 /// Request for an observation.
@@ -56,6 +68,8 @@ pub struct Request {
     pub limit: Option<Duration>,
     /// Whether messages are kept for a trace.
     pub keeps_messages: bool,
+    /// Whether the links are shown on the terminal while they are observed.
+    pub is_live: bool,
 }
 
 /// Observation with the messages for a trace.
@@ -75,44 +89,63 @@ pub struct FinishedObservation {
 /// Returns [`Usage`] if there is no such process, and [`CannotHere`] with the missing right if this user may not trace it.
 pub fn observe(request: &Request, requests: &ShutdownRequests) -> anyhow::Result<FinishedObservation> {
     let mut trace = ActivityTrace::new(&ipc_call::numbers()).map_err(cannot)?;
-    let traced_call_ns = traced_call_ns().map_err(cannot)?;
-    let mut watch = Watch::new(request.keeps_messages);
+    let mut watch = Watch::new(request.keeps_messages, traced_call_ns().map_err(cannot)?)?;
     let mut child = None;
     match &request.target {
         Target::Processes(pids) => watch.attach(&mut trace, pids)?,
+        Target::Group(folder) => {
+            let group = File::open(folder).with_context(|| format!("open {}", folder.display()))?;
+            trace.add_group(group.as_handle()).map_err(|error| cannot_group(folder, error))?;
+            watch.attach_existing(&mut trace, &control_group::processes(folder))?;
+        }
+        Target::Machine => {
+            trace.add_machine().map_err(cannot)?;
+            watch.attach_existing(&mut trace, &processes()?)?;
+        }
         Target::Command(command) => {
             trace.add_own_programs().map_err(cannot)?;
-            child = Some(start(command)?);
+            child = Some(start(command, request.is_live)?);
         }
     }
-    let own = std::process::id() as i32;
-    let (used_before, start_ns) = (used(own)?, watch.start_ns);
+    let mut screen = request.is_live.then(Screen::open).transpose()?;
+    let start_ns = watch.start_ns;
     let end_ns = request.limit.map_or(u64::MAX, |limit| start_ns.saturating_add(limit.as_nanos() as u64));
     let mut signal = None;
     while signal.is_none() && clock::now_ns() < end_ns && watch.is_alive(child.as_mut()) {
         let mut handles = trace.descriptors();
         handles.push(requests.as_handle());
+        handles.extend(screen.as_ref().map(Screen::keys));
         wait_any(&handles, STEP_MS)?;
         // The descriptors of exited threads are always readable.
         std::thread::sleep(LEAST_STEP);
         signal = requests.take();
         watch.step(&mut trace, SLACK_NS)?;
+        let Some(screen) = &mut screen else { continue };
+        if screen.is_due() {
+            screen.show(watch.report(clock::now_ns())?);
+        }
+        if !screen.obey() {
+            // A terminal that closes also sends a signal.
+            signal = signal.or_else(|| requests.take());
+            break;
+        }
     }
+    drop(screen);
     let now_ns = clock::now_ns();
     trace.disable()?;
     watch.step(&mut trace, 0)?;
-    let seconds = (now_ns - start_ns) as f64 / 1e9;
-    let own = used(own)? - used_before;
-    let own_ns = own.user_ns + own.system_ns;
-    let observer = ObserverCost {
-        cpu_share: own_ns as f64 / (now_ns - start_ns) as f64,
-        events: watch.events,
-        traced_call_ns,
-        events_per_s: watch.events as f64 / seconds,
-        lost_events: trace.lost,
-    };
-    let (observation, messages) = watch.finish(now_ns, observer);
+    let (observation, messages) = watch.finish(now_ns)?;
     Ok(FinishedObservation { observation, messages, signal })
+}
+
+/// Returns the error of a trace of a control group.
+fn cannot_group(folder: &Path, error: std::io::Error) -> anyhow::Error {
+    if error.kind() == ErrorKind::Unsupported {
+        let reason = format!("the hierarchy of {} does not have the perf_event controller", folder.display());
+        let remedy = "specify the group in the hierarchy of version 2, or in perf_event of version 1";
+        return CannotHere::new(reason, remedy).into();
+    }
+    cannot(error)
 }
 
 /// Returns the error of a trace that this user may not have.
@@ -137,20 +170,25 @@ fn check_readable(pid: i32) -> Result<(), CannotHere> {
     }
 }
 
-/// Starts a command in a separate process group. Its output goes to standard error, because standard output has the result.
-fn start(command: &str) -> anyhow::Result<Child> {
+/// Starts a command in a separate process group. Its output goes to standard error, because standard output has the result. On a
+/// terminal that shows the links, it is dropped.
+fn start(command: &str, is_live: bool) -> anyhow::Result<Child> {
     let arguments = ["-c", command];
+    let null = (is_live && stderr().is_terminal()).then(open_null).transpose()?;
+    let (stderr, null) = (stderr(), null.as_ref().map(AsHandle::as_handle));
     let program = Program {
         arguments: &arguments,
         output: Output::WithErrors,
         is_foreign: true,
         ..Program::at(Path::new("/bin/sh"))
     };
-    spawn(&program, &[], stderr().as_handle(), Bond::DiesWithParentAndGroup).context("cannot start --command")
+    spawn(&program, &[], null.unwrap_or(stderr.as_handle()), Bond::DiesWithParentAndGroup)
+        .context("cannot start --command")
 }
 
 /// State of an observation.
 struct Watch {
+    /// Beginning of the observation, or of the present interval.
     start_ns: u64,
     pids: Vec<i32>,
     threads: Threads,
@@ -162,19 +200,25 @@ struct Watch {
     commands: HashMap<i32, String>,
     /// Memory that observed processes can write, or map together with a process that can.
     memory: BTreeMap<ObjectId, SharedMemory>,
-    memory_noted_ns: u64,
+    memory_due_ns: u64,
+    holders: OnceCell<Holders>,
+    holders_ns: u64,
+    traced_call_ns: f64,
     events: u64,
     lost: u64,
-    /// Resources that the first processes had used at the beginning.
+    /// Lost events at the beginning of the interval.
+    lost_before: u64,
+    /// Resources that the processes had used at the beginning of the interval, with those of this process.
     used_before: HashMap<i32, ProcessUsage>,
+    own_before: ProcessUsage,
     close: Option<i64>,
     executes: [Option<i64>; 2],
 }
 
 impl Watch {
-    fn new(keeps_messages: bool) -> Watch {
+    fn new(keeps_messages: bool, traced_call_ns: f64) -> anyhow::Result<Watch> {
         let start_ns = clock::now_ns();
-        Watch {
+        Ok(Watch {
             start_ns,
             pids: Vec::new(),
             threads: Threads::new(start_ns, HashSet::new()),
@@ -184,12 +228,17 @@ impl Watch {
             pending: Vec::new(),
             commands: HashMap::new(),
             memory: BTreeMap::new(),
-            memory_noted_ns: 0,
+            memory_due_ns: 0,
+            holders: OnceCell::new(),
+            holders_ns: start_ns,
+            traced_call_ns,
             events: 0,
             lost: 0,
+            lost_before: 0,
+            own_before: used(std::process::id() as i32)?,
             close: system_call::number("close"),
             executes: ["execve", "execveat"].map(system_call::number),
-        }
+        })
     }
 
     /// Traces all threads of the processes and of their descendants.
@@ -225,9 +274,23 @@ impl Watch {
                 Usage(format!("there is no process {pid}: specify the PIDs of running processes")).into()
             );
         }
+        self.begin(trace, added)
+    }
+
+    /// Notes the processes that exist, of a trace that includes later ones.
+    fn attach_existing(&mut self, trace: &mut ActivityTrace, pids: &[i32]) -> anyhow::Result<()> {
+        let own = std::process::id() as i32;
+        let others = || pids.iter().copied().filter(|pid| *pid != own);
+        others().try_for_each(check_readable)?;
+        self.used_before = others().filter_map(|pid| Some((pid, used(pid).ok()?))).collect();
+        self.begin(trace, others().flat_map(|pid| threads(pid).unwrap_or_default()).collect())
+    }
+
+    /// Starts the trace; `first` are the threads that exist.
+    fn begin(&mut self, trace: &mut ActivityTrace, first: HashSet<i32>) -> anyhow::Result<()> {
         trace.enable()?;
         self.start_ns = clock::now_ns();
-        self.threads = Threads::new(self.start_ns, added);
+        self.threads = Threads::new(self.start_ns, first);
         for pid in self.used_before.keys().copied().collect::<Vec<_>>() {
             self.live_ends(trace).note_process(pid);
         }
@@ -237,7 +300,7 @@ impl Watch {
     fn is_alive(&self, child: Option<&mut Child>) -> bool {
         match child {
             Some(child) => child.try_wait().is_none(),
-            None => self.pids.iter().any(|pid| Path::new(&format!("/proc/{pid}")).exists()),
+            None => self.pids.is_empty() || self.pids.iter().any(|pid| exists(*pid)),
         }
     }
 
@@ -268,7 +331,7 @@ impl Watch {
                 self.flows.add(&call, &mut LiveEnds { resolver, trace, pending, close });
             }
         }
-        if clock::now_ns() - self.memory_noted_ns > MEMORY_STEP_NS {
+        if clock::now_ns() > self.memory_due_ns {
             self.note_memory();
         }
         if trace.lost > self.lost {
@@ -282,6 +345,7 @@ impl Watch {
 
     /// Notes the memory that observed processes share, because they may exit before the end.
     fn note_memory(&mut self) {
+        let start_ns = clock::now_ns();
         for &pid in self.commands.keys() {
             for found in shared_mappings(pid).unwrap_or_default() {
                 let memory = self.memory.entry(found.id).or_insert_with(|| SharedMemory {
@@ -294,48 +358,75 @@ impl Watch {
                 memory.processes.insert(pid);
             }
         }
-        self.memory_noted_ns = clock::now_ns();
+        let now_ns = clock::now_ns();
+        self.memory_due_ns = now_ns + MEMORY_STEP_NS.max(20 * (now_ns - start_ns));
     }
 
     /// Returns the result, and the messages for a trace.
-    fn finish(mut self, end_ns: u64, observer: ObserverCost) -> (Observation, SavedMessages) {
+    fn finish(mut self, end_ns: u64) -> anyhow::Result<(Observation, SavedMessages)> {
+        let start_ns = self.start_ns;
+        self.note_memory();
+        let observation = self.report(end_ns)?;
+        let kept = self.flows.kept.take().unwrap_or_default();
+        let messages = SavedMessages::new(kept, &observation.links, start_ns);
+        Ok((observation, messages))
+    }
+
+    /// Returns the observation of the interval until now, and begins the next one.
+    fn report(&mut self, end_ns: u64) -> anyhow::Result<Observation> {
         let duration_ns = end_ns - self.start_ns;
-        let holders = OnceCell::new();
+        if end_ns.saturating_sub(self.holders_ns) > HOLDERS_NS {
+            (self.holders, self.holders_ns) = (OnceCell::new(), end_ns);
+        }
         let source = LinkSource {
             flows: &self.flows,
             info: &|flow| self.resolver.info(flow),
-            holders: &|end, direction| holders.get_or_init(Holders::read).find(end, direction),
+            holders: &|end, direction| self.holders.get_or_init(Holders::read).find(end, direction),
             command: &|pid| self.command(pid),
             seconds: duration_ns as f64 / 1e9,
         };
         let links = source.links();
-        let messages = SavedMessages::new(self.flows.kept.take().unwrap_or_default(), &links, self.start_ns);
-        self.note_memory();
-        let processes = self.processes(end_ns, observer.traced_call_ns);
         let observation = Observation {
             schema: SCHEMA,
             duration_ns,
             links,
-            shared_memory: self.memory.into_values().filter(SharedMemory::is_shared).collect(),
-            processes,
-            observer,
+            shared_memory: self.memory.values().filter(|memory| memory.is_shared()).cloned().collect(),
+            processes: self.processes(end_ns),
+            observer: self.cost(duration_ns)?,
             unidentified_descriptors: self.resolver.unidentified,
         };
-        (observation, messages)
+        self.flows.begin_interval();
+        self.commands.retain(|pid, _| exists(*pid));
+        self.start_ns = end_ns;
+        Ok(observation)
     }
 
-    /// Returns the activity of all processes, those with the most CPU time first.
-    fn processes(&mut self, end_ns: u64, traced_call_ns: f64) -> Vec<ObservedProcess> {
-        let duration_ns = (end_ns - self.start_ns) as f64;
-        let threads = std::mem::replace(&mut self.threads, Threads::new(0, HashSet::new()));
-        let activities = threads.finish(end_ns);
+    /// Returns the cost of the observation in the interval.
+    fn cost(&mut self, duration_ns: u64) -> anyhow::Result<ObserverCost> {
+        let now = used(std::process::id() as i32)?;
+        let own = now - std::mem::replace(&mut self.own_before, now);
+        let events = std::mem::take(&mut self.events);
+        Ok(ObserverCost {
+            cpu_share: (own.user_ns + own.system_ns) as f64 / duration_ns as f64,
+            events,
+            traced_call_ns: self.traced_call_ns,
+            events_per_s: events as f64 * 1e9 / duration_ns as f64,
+            lost_events: self.lost - std::mem::replace(&mut self.lost_before, self.lost),
+        })
+    }
+
+    /// Returns the activity of all processes in the interval, those with the most CPU time first.
+    fn processes(&mut self, end_ns: u64) -> Vec<ObservedProcess> {
+        let (duration_ns, traced_call_ns) = ((end_ns - self.start_ns) as f64, self.traced_call_ns);
+        let activities = self.threads.begin_interval(end_ns);
         let pids: BTreeSet<i32> = activities.keys().chain(self.used_before.keys()).copied().collect();
-        let process = |pid: i32| {
+        let mut process = |pid: i32| {
             let activity = activities.get(&pid).copied().unwrap_or_default();
+            let cpu_ns = self.cpu_ns(pid, &activity);
             let per_s = |count: u64| count as f64 * 1e9 / duration_ns;
             ObservedProcess {
                 peer: Peer { pid, command: self.command(pid) },
-                cpu_share: self.cpu_ns(pid, &activity) as f64 / duration_ns,
+                cpu_share: cpu_ns as f64 / duration_ns,
                 voluntary_switches_per_s: per_s(activity.voluntary),
                 preemptions_per_s: per_s(activity.preempted),
                 calls_per_s: per_s(activity.calls),
@@ -343,19 +434,27 @@ impl Watch {
                 io_uring_calls: self.flows.hidden.get(&pid).copied().unwrap_or_default(),
             }
         };
-        let mut processes: Vec<_> = pids.into_iter().filter(|pid| *pid > 0).map(process).collect();
+        let mut processes: Vec<_> = pids.into_iter().filter(|pid| *pid > 0).map(&mut process).collect();
+        processes.retain(|found| found.cpu_share + found.calls_per_s > 0.0);
         processes.sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share));
         processes
     }
 
-    /// Returns the CPU time of a process within the observed time. A process that never leaves its CPU makes no events.
-    fn cpu_ns(&self, pid: i32, activity: &Activity) -> u64 {
-        let Ok(now) = used(pid) else { return activity.cpu_ns };
-        let used = now - self.used_before.get(&pid).copied().unwrap_or_default();
+    /// Returns the CPU time of a process within the interval. A process that never leaves its CPU makes no events.
+    fn cpu_ns(&mut self, pid: i32, activity: &Activity) -> u64 {
+        let Ok(now) = used(pid) else {
+            self.used_before.remove(&pid);
+            return activity.cpu_ns;
+        };
+        let used = now - self.used_before.insert(pid, now).unwrap_or_default();
         used.user_ns + used.system_ns
     }
 
     fn command(&self, pid: i32) -> String {
         self.commands.get(&pid).cloned().unwrap_or_else(|| name(pid))
     }
+}
+
+fn exists(pid: i32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
 }

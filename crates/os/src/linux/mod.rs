@@ -55,6 +55,7 @@ pub mod posix_semaphore;
 pub mod posix_spawn;
 mod proc_files;
 pub mod process;
+pub mod raw_terminal;
 pub mod readiness;
 pub mod ready_set;
 pub mod remote_memory;

@@ -80,6 +80,8 @@ pub(super) const SAMPLE_RAW: u64 = 1 << 10;
 pub(super) const READ_TIMES: u64 = 1 << 0 | 1 << 1;
 
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
+/// The PID is a descriptor of the directory of a control group.
+const PID_IS_GROUP: libc::c_ulong = 4;
 const ENABLE: u32 = 0x2400;
 const DISABLE: u32 = 0x2401;
 const SET_OUTPUT: u32 = 0x2405;
@@ -104,6 +106,18 @@ impl Event {
     /// # Errors
     /// Returns the errors of [`open`](Event::open).
     pub fn open_on(attributes: Attributes, pid: i32, cpu: i32) -> io::Result<Event> {
+        Event::open_with(attributes, pid, cpu, CLOSE_ON_EXEC)
+    }
+
+    /// Opens the event, disabled, for all threads of a control group and its subgroups, while they run on `cpu`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Event::open), and `Unsupported` if the group's hierarchy does not have the `perf_event` controller.
+    pub fn open_for_group(attributes: Attributes, group: BorrowedFd<'_>, cpu: i32) -> io::Result<Event> {
+        Event::open_with(attributes, group.as_raw_fd(), cpu, CLOSE_ON_EXEC | PID_IS_GROUP)
+    }
+
+    fn open_with(attributes: Attributes, pid: i32, cpu: i32, flags: libc::c_ulong) -> io::Result<Event> {
         let attributes = Attributes {
             bytes: size_of::<Attributes>() as u32,
             flags: attributes.flags | DISABLED,
@@ -111,7 +125,7 @@ impl Event {
         };
         // SAFETY: the kernel only reads the attributes, which contain their size. The second -1 means no group.
         let number = check(unsafe {
-            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, cpu, -1, CLOSE_ON_EXEC)
+            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, cpu, -1, flags)
         })
         .map_err(explain)?;
         // SAFETY: opened just now.

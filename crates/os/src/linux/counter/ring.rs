@@ -16,6 +16,8 @@ pub(super) const RECORD_FORK: u32 = 7;
 pub(super) const RECORD_SAMPLE: u32 = 9;
 pub(super) const RECORD_LOST_SAMPLES: u32 = 13;
 pub(super) const RECORD_SWITCH: u32 = 14;
+/// Context switch in an event without a thread: the other thread precedes the fields of `RECORD_SWITCH`.
+pub(super) const RECORD_SWITCH_CPU_WIDE: u32 = 15;
 
 /// Size of the smallest ring that is tried if the kernel allows no larger one, in bytes.
 pub(super) const LEAST_RING_BYTES: usize = 64 << 10;
@@ -83,9 +85,8 @@ impl Ring {
         // The header: kind (4 bytes), flags (2), length (2).
         let (kind, flags, bytes) = (low(header), high(header) & 0xffff, high(header) >> 16);
         let least = match kind {
-            RECORD_FORK | RECORD_EXIT => 32,
+            RECORD_FORK | RECORD_EXIT | RECORD_SAMPLE | RECORD_SWITCH_CPU_WIDE => 32,
             RECORD_LOST | RECORD_SWITCH => 24,
-            RECORD_SAMPLE => 32,
             RECORD_LOST_SAMPLES => 16,
             _ => 8,
         };

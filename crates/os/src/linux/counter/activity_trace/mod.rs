@@ -1,4 +1,4 @@
-//! A trace of several processes: selected system calls with arguments and results, context switches, and the beginning and end of
+//! A trace of several processes, a control group or the whole machine: selected system calls with arguments and results, context switches, and the beginning and end of
 //! threads. The kernel writes it into one ring per CPU. Nothing of the processes is changed, and the kernel closes the trace when
 //! this process exits.
 
@@ -10,17 +10,19 @@ use super::perf_event::{
     SAMPLE_THREAD, SAMPLE_TIME, SWITCHES, TASKS, USE_CLOCK, WATERMARK,
 };
 use super::ring::{
-    ENTER_BYTES, LEAST_RING_BYTES, RECORD_EXIT, RECORD_FORK, RECORD_SAMPLE, RECORD_SWITCH, Record, Ring,
-    high, low, unexpected,
+    ENTER_BYTES, LEAST_RING_BYTES, RECORD_EXIT, RECORD_FORK, RECORD_SAMPLE, RECORD_SWITCH,
+    RECORD_SWITCH_CPU_WIDE, Record, Ring, high, low, unexpected,
 };
 use crate::error::Context;
 use crate::linux::affinity::parse_list;
+use crate::linux::identity::thread;
 use crate::linux::limits::{Resource, raised};
 use crate::linux::memory::page_bytes;
 use crate::linux::tracefs;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::process;
 
 /// Size of the requested ring of a CPU, and of the rings of all CPUs together, in bytes.
 const RING_BYTES: usize = 16 << 20;
@@ -88,6 +90,15 @@ pub struct ActivityTrace {
     pub lost: u64,
 }
 
+/// Threads that an event traces.
+#[derive(Debug, Clone, Copy)]
+enum Scope<'a> {
+    Thread(i32),
+    /// Directory of a control group.
+    Group(BorrowedFd<'a>),
+    Machine,
+}
+
 /// The events on one CPU. All write into the ring of the first one.
 #[derive(Debug)]
 struct CpuTrace {
@@ -125,7 +136,7 @@ impl ActivityTrace {
     pub fn add_thread(&mut self, tid: i32) -> io::Result<()> {
         // Two descriptors per thread and CPU are needed. Programs that this process starts would inherit the limit.
         let _ = raised(Resource::OpenFiles);
-        self.add(tid, 0)
+        self.add(Scope::Thread(tid), 0)
     }
 
     /// Adds the programs that the calling thread starts from now on, each from its `execve`. This process itself is not traced.
@@ -133,31 +144,69 @@ impl ActivityTrace {
     /// # Errors
     /// Returns the errors of [`add_thread`](Self::add_thread).
     pub fn add_own_programs(&mut self) -> io::Result<()> {
-        self.add(0, ENABLE_ON_EXEC)
+        self.add(Scope::Thread(0), ENABLE_ON_EXEC)
     }
 
-    fn add(&mut self, tid: i32, flags: u64) -> io::Result<()> {
+    /// Adds all threads of a control group and its subgroups, also later ones, except those of this process. `folder` is the group's
+    /// directory.
+    ///
+    /// # Errors
+    /// Returns the errors of [`add_thread`](Self::add_thread), and `Unsupported` if the group's hierarchy does not have the `perf_event`
+    /// controller.
+    pub fn add_group(&mut self, folder: BorrowedFd<'_>) -> io::Result<()> {
+        self.add_all_but_own(Scope::Group(folder))
+    }
+
+    /// Adds all threads of this machine, also later ones, except those of this process.
+    ///
+    /// # Errors
+    /// Returns the errors of [`add_thread`](Self::add_thread).
+    pub fn add_machine(&mut self) -> io::Result<()> {
+        self.add_all_but_own(Scope::Machine)
+    }
+
+    fn add_all_but_own(&mut self, scope: Scope<'_>) -> io::Result<()> {
+        /// The first PID namespace, whose numbers the filter compares.
+        const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+        // The calls that read the trace would cause further samples. Other records of this process are dropped when they are read.
+        let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        if namespace.as_os_str() == FIRST_NAMESPACE {
+            let filter = format!("common_pid != {} && ({})", thread(), self.filter.to_string_lossy());
+            self.filter = CString::new(filter)?;
+        }
+        self.add(scope, 0)
+    }
+
+    fn add(&mut self, scope: Scope<'_>, flags: u64) -> io::Result<()> {
         for index in 0..self.cpus.len() {
             for (id, with) in [(self.enter_id, SWITCHES | TASKS), (self.exit_id, 0)] {
-                let event = self.open(id, tid, self.cpus[index].number, flags | with)?;
+                let event = self.open(id, scope, self.cpus[index].number, flags | with)?;
                 self.connect(index, event)?;
             }
         }
         Ok(())
     }
 
-    fn open(&self, id: u64, tid: i32, cpu: usize, flags: u64) -> io::Result<Event> {
+    fn open(&self, id: u64, scope: Scope<'_>, cpu: usize, flags: u64) -> io::Result<Event> {
         let attributes = Attributes {
             kind: KIND_TRACEPOINT,
             config: id,
             sample_period: 1,
             sample_type: SAMPLE_THREAD | SAMPLE_TIME | SAMPLE_RAW,
-            flags: flags | WATERMARK | INHERIT | IDENTIFY_ALL | USE_CLOCK,
+            flags: flags | WATERMARK | IDENTIFY_ALL | USE_CLOCK,
             wakeup: (self.ring_bytes / 4) as u32,
             clock: CLOCK_MONOTONIC,
             ..Attributes::default()
         };
-        let event = Event::open_on(attributes, tid, cpu as i32)?;
+        let cpu = cpu as i32;
+        let event = match scope {
+            Scope::Thread(tid) => {
+                let flags = attributes.flags | INHERIT;
+                Event::open_on(Attributes { flags, ..attributes }, tid, cpu)?
+            }
+            Scope::Group(folder) => Event::open_for_group(attributes, folder, cpu)?,
+            Scope::Machine => Event::open_on(attributes, -1, cpu)?,
+        };
         event.filter(&self.filter).context(|| "filter the system calls in the kernel")?;
         Ok(event)
     }
@@ -196,10 +245,13 @@ impl ActivityTrace {
     #[inline]
     pub fn drain(&mut self, mut each: impl FnMut(TraceRecord)) -> io::Result<()> {
         let (enter_id, exit_id) = (self.enter_id as u16, self.exit_id as u16);
+        let own = process::id() as i32;
         for ring in self.cpus.iter().filter_map(|cpu| cpu.ring.as_ref()) {
             ring.drain(|record| {
                 self.lost += record.lost().unwrap_or_default();
-                if let Some(record) = decode(&record, enter_id, exit_id)? {
+                // Thread 0 is the idle task, or belongs to a PID namespace that this process cannot see.
+                let is_wanted = |record: &TraceRecord| record.tid != 0 && record.pid != own;
+                if let Some(record) = decode(&record, enter_id, exit_id)?.filter(is_wanted) {
                     each(record);
                 }
                 Ok(())
@@ -231,12 +283,13 @@ fn ring(event: &Event, bytes: &mut usize) -> io::Result<Ring> {
 fn decode(record: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<Option<TraceRecord>> {
     let (thread, time_ns, event) = match record.kind {
         RECORD_SAMPLE => (record.word(1), record.word(2), call(record, enter_id, exit_id)?),
-        RECORD_SWITCH if record.flags & SWITCHED_OUT == 0 => {
-            (record.word(1), record.word(2), TraceEvent::SwitchedIn)
-        }
-        RECORD_SWITCH => {
-            let is_preempted = record.flags & PREEMPTED != 0;
-            (record.word(1), record.word(2), TraceEvent::SwitchedOut { is_preempted })
+        RECORD_SWITCH | RECORD_SWITCH_CPU_WIDE => {
+            let first = 1 + u64::from(record.kind == RECORD_SWITCH_CPU_WIDE);
+            let event = match record.flags & SWITCHED_OUT {
+                0 => TraceEvent::SwitchedIn,
+                _ => TraceEvent::SwitchedOut { is_preempted: record.flags & PREEMPTED != 0 },
+            };
+            (record.word(first), record.word(first + 1), event)
         }
         // Process and parent, thread and thread of the parent, time.
         RECORD_FORK | RECORD_EXIT => {
