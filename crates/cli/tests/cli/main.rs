@@ -36,6 +36,8 @@ mod limits;
 mod map;
 mod named_limits;
 mod observe;
+#[cfg(target_os = "linux")]
+mod observe_live;
 mod one_process;
 mod own_programs;
 mod pace;

@@ -136,6 +136,63 @@ fn running_processes_are_observed_and_their_messages_saved() {
     place.run(replay.into_iter().chain(["--trials", "1", "--no-save"])).expect_code(0);
 }
 
+/// Writes lines into a pipe, with a new process after each one.
+const LINES: &str = "while echo line; do sleep 0.005; done | cat >/dev/null";
+
+#[test]
+fn control_group_is_observed_with_later_processes() {
+    let root = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(std::path::PathBuf::from);
+    let root = root.into_iter().find(|root| root.join("cgroup.controllers").exists());
+    let (true, Some(root)) = (is_root(), root) else { skip!("needs root and control groups of version 2") };
+    let place = Place::alone();
+    let folder = root.join(format!("furlong-test-{}", std::process::id()));
+    fs::create_dir(&folder).expect("a control group");
+    let remove = furlong_os::cleanup::CleanUp::new({
+        let folder = folder.clone();
+        move || fs::remove_dir(folder)
+    });
+    let outside = place.start(&mut place.shell(LINES));
+    let enter = format!("echo 0 >{}/cgroup.procs; (sleep 1; {LINES}) & {LINES}", folder.display());
+    let inside = place.start(&mut place.shell(&enter));
+    look_for(A_WHILE, || {
+        fs::read_to_string(folder.join("cgroup.procs")).ok().filter(|pids| pids.lines().count() > 3)
+    });
+    let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+    let observe = |words: &[&str]| {
+        let words = ["observe"].into_iter().chain(words.iter().copied());
+        let words = words.chain(["--for", "2s", "--format", "json"]);
+        let observer = place.start(&mut place.furlong(words));
+        let pid = f64::from(observer.pid());
+        let found = observer.finish_within(A_WHILE).expect_code(0).json();
+        assert!(list(&found, "processes").iter().all(|process| number(process, "pid") != pid), "{found:#}");
+        found
+    };
+    let pipes = |found: &Value| {
+        let links = list(found, "links").iter().filter(|link| {
+            text(link, "means") == "pipe"
+                && number(link, "messages") > 20.0
+                && !list(link, "receivers").is_empty()
+        });
+        links
+            .map(|link| text(only(link, "receivers"), "command").to_owned())
+            .filter(|name| name == "cat")
+            .count()
+    };
+    let found = observe(&["--cgroup", &name]);
+    // The second pipe is made while the group is observed.
+    assert_eq!((pipes(&found), at(&found, "observer.lost_events")), (2, &Value::from(0)), "{found:#}");
+    let all = observe(&["--all"]);
+    assert!(pipes(&all) >= 3, "{all:#}");
+    for running in [outside, inside] {
+        running.signal(libc::SIGKILL);
+        running.finish_within(A_WHILE);
+    }
+    let _ = fs::write(folder.join("cgroup.kill"), "1");
+    look_for(A_WHILE, || fs::read_to_string(folder.join("cgroup.procs")).ok().filter(String::is_empty));
+    drop(remove);
+    assert!(!folder.exists());
+}
+
 #[test]
 fn killed_observer_leaves_the_observed_program_alone() {
     if !is_root() {
@@ -183,6 +240,8 @@ fn missing_processes_and_rights_are_reported() {
     place.run(["observe"]).expect_code(2);
     place.run(["observe", "0"]).expect_code(2);
     place.run(["observe", "1", "--command", "true"]).expect_code(2);
+    place.run(["observe", "--all", "--cgroup", "/"]).expect_code(2);
+    place.run(["observe", "--cgroup", "no-such"]).expect_code(2).expect_complaint("is not a control group");
     if is_root() {
         place.run(["observe", "4194304"]).expect_code(2).expect_complaint("there is no process 4194304");
         let denied = place.finish(&mut place.furlong_as_nobody(["observe", "1"])).expect_code(7);

@@ -14,11 +14,12 @@ use crate::identity::{Access, ObjectId};
 use crate::objects::shared_mappings;
 use anyhow::Context;
 use furlong_console::exit::{CannotHere, Usage};
+use furlong_os::activity::State;
 use furlong_os::linux::counter::{ActivityTrace, TraceRecord};
-use furlong_os::linux::{ipc_call, system_call};
 use furlong_os::linux::handle::open_null;
+use furlong_os::linux::{ipc_call, system_call};
 use furlong_os::other_process::{
-    ProcessUsage, descriptors, name, processes, threads, used, with_descendants,
+    ProcessUsage, activity, descriptors, name, processes, threads, used, with_descendants,
 };
 use furlong_os::process::{Bond, Child, Output, Program, spawn};
 use furlong_os::shutdown::ShutdownRequests;
@@ -283,7 +284,9 @@ impl Watch {
         let others = || pids.iter().copied().filter(|pid| *pid != own);
         others().try_for_each(check_readable)?;
         self.used_before = others().filter_map(|pid| Some((pid, used(pid).ok()?))).collect();
-        self.begin(trace, others().flat_map(|pid| threads(pid).unwrap_or_default()).collect())
+        // Others may exit without a record of their switch to a CPU, and would then count as running all the time.
+        let runs = |tid: &i32| activity(*tid).is_some_and(|found| found.state == State::Runnable);
+        self.begin(trace, others().flat_map(|pid| threads(pid).unwrap_or_default()).filter(runs).collect())
     }
 
     /// Starts the trace; `first` are the threads that exist.
