@@ -5,17 +5,27 @@ use crate::common::{Place, Snapshot, is_root};
 use furlong_testing::skip;
 use serde_json::Value;
 use std::fs;
+use std::time::Duration;
+
+const A_WHILE: Duration = Duration::from_secs(20);
 
 const DRIVER: &str = include_str!("observe_live.py");
 
-/// Writes lines into a pipe until it is closed. The name of the reader would clear the screen.
-const TRAFFIC: &str = "while echo line; do sleep 0.01; done | ./$(printf '\\033[2Jevil')";
+/// Writes lines into a pipe until the file `stop` exists. The name of the reader would clear the screen.
+const TRAFFIC: &str =
+    "while [ ! -e stop ]; do echo line; sleep 0.01; done | ./$(printf '\\033[2Jevil') >/dev/null";
 
 /// Watches traffic until this end, and returns the report of the driver.
 fn watch(place: &Place, end: &str) -> Value {
     fs::copy("/bin/cat", place.path("\u{1b}[2Jevil")).expect("a program");
-    let words = ["-c", DRIVER, end, env!("CARGO_BIN_EXE_furlong"), "observe", "--live", "--command", TRAFFIC];
-    place.finish(place.program("python3").args(words)).expect_code(0).json()
+    let _ = fs::remove_file(place.path("stop"));
+    let traffic = place.start(&mut place.shell(TRAFFIC));
+    let pid = traffic.pid().to_string();
+    let words = ["-c", DRIVER, end, env!("CARGO_BIN_EXE_furlong"), "observe", "--live", &pid];
+    let found = place.finish(place.program("python3").args(words));
+    fs::write(place.path("stop"), "").expect("a file");
+    traffic.finish_within(A_WHILE).expect_code(0);
+    found.expect_code(0).json()
 }
 
 fn can_run() -> bool {
