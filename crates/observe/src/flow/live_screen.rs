@@ -88,7 +88,7 @@ impl Screen {
     fn draw(&mut self) {
         let size = |measure: fn(BorrowedHandle<'_>) -> Option<usize>| measure(stdout().as_handle());
         let (columns, lines) = (size(terminal::columns).unwrap_or(80), size(terminal::lines).unwrap_or(24));
-        // Each line ends with the removal of what was there. The last one has no end of a line, which would scroll the screen.
+        // Each line ends with the removal of its former rest. The last one has no end of a line, which would scroll the screen.
         let text = frame(self.shown.as_ref(), self.order, columns, lines).join("\x1b[K\r\n");
         let is_drawn = self.has_ended || print_more(&format!("\x1b[H{text}\x1b[K\x1b[J")).unwrap_or(false);
         self.has_ended |= !is_drawn;
