@@ -74,3 +74,26 @@ fn later_threads_and_own_programs_are_traced() {
     assert_eq!(bytes, [4, 4]);
     assert!(starts >= 1 && exits >= 1, "{starts} {exits}");
 }
+
+#[test]
+fn machine_has_the_calls_of_others_and_none_of_this_process() {
+    if !has(SYS_ADMIN) {
+        skip!("needs root");
+    }
+    let mut trace = ActivityTrace::new(&[libc::SYS_write]).unwrap();
+    trace.add_machine().unwrap();
+    trace.enable().unwrap();
+    let (_reader, writer) = pipe::pipe().unwrap();
+    crate::linux::handle::write(writer.as_fd(), b"own").unwrap();
+    let mut child =
+        std::process::Command::new("sh").args(["-c", "echo sixteen letters >/dev/null"]).spawn().unwrap();
+    let pid = child.id() as i32;
+    assert!(child.wait().unwrap().success());
+    trace.disable().unwrap();
+    let mut records = Vec::new();
+    trace.drain(|record| records.push(record)).unwrap();
+    let has_event = |event| records.iter().any(|record| (record.pid, record.event) == (pid, event));
+    assert!(has_event(TraceEvent::Returned { call: libc::SYS_write, result: 16 }), "{records:?}");
+    assert!(has_event(TraceEvent::SwitchedIn), "{records:?}");
+    assert!(records.iter().all(|record| record.pid != std::process::id() as i32 && record.tid != 0));
+}
