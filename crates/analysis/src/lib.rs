@@ -154,7 +154,7 @@ pub use replay::{
 pub use row::{Row, RowStatus, RowWarmUp, TimerLate};
 pub use run::{Problem, Run};
 pub use run_facts::RunFacts;
-pub use saturation::{CarriedMost, Saturation};
+pub use saturation::{CarriedMost, RateLimit, Saturation};
 pub use self_check::{CheckedRow, CopyFigures, MissingComparisons, SelfCheck, self_check};
 pub use shares::{AgainstOne, Shares};
 pub use size_classes::SizeClassTimes;

@@ -97,7 +97,7 @@ impl Group {
         let size_bytes =
             matches!(carries, PayloadKind::Data | PayloadKind::Nothing).then_some(case.size_bytes);
         let (placement, waiting) = (case.placement, case.wait.kind());
-        let arrival = case.arrival.without_think_time();
+        let arrival = case.arrival.without_think_time().at_fixed_times();
         let waits = match waiting {
             WaitKind::Sleeping => "sleeping",
             WaitKind::Adaptive => "adaptive",
@@ -178,43 +178,16 @@ fn describe_pattern(case: &Case) -> (String, String) {
 /// Returns the suffixes of a group's name and title for its arrival of messages.
 fn describe_pace(arrival: Arrival) -> (String, String) {
     match arrival {
-        Arrival::ClosedLoop | Arrival::ThinkTime(_) => (String::new(), String::new()),
         Arrival::Interval(ns) => (
             format!("/every-{}", format_exact_ns(ns)),
             format!(", one message every {}", format_ns(ns as f64)),
         ),
-        Arrival::Poisson(ns) => (
-            format!("/poisson-{}", format_exact_ns(ns)),
-            format!(", one message every {} on average, at independent times", format_ns(ns as f64)),
-        ),
-        Arrival::Burst { interval_ns, messages } => {
-            let every_ns = interval_ns * u64::from(messages.get());
-            (
-                format!("/burst-{messages}-{}", format_exact_ns(every_ns)),
-                format!(", {messages} messages at once every {}", format_ns(every_ns as f64)),
-            )
-        }
-        Arrival::OnOff { on_ns, off_ns, .. } => {
-            let ns = arrival.interval_in_on_ns();
-            (
-                format!(
-                    "/on-{}-off-{}-every-{}",
-                    format_exact_ns(on_ns),
-                    format_exact_ns(off_ns),
-                    format_exact_ns(ns)
-                ),
-                format!(
-                    ", one message every {} for {}, then none for {}",
-                    format_ns(ns as f64),
-                    format_ns(on_ns as f64),
-                    format_ns(off_ns as f64)
-                ),
-            )
-        }
         Arrival::Trace { interval_ns, .. } => (
             format!("/trace-{}", format_exact_ns(interval_ns)),
             format!(", at the times of a trace, one every {} on average", format_ns(interval_ns as f64)),
         ),
+        // Other paces belong to the benchmarks of the group.
+        _ => (String::new(), String::new()),
     }
 }
 
@@ -588,13 +561,16 @@ mod tests {
             row.case.arrival = arrival;
             row
         };
-        let paces = [Arrival::Interval(100_000), Arrival::ClosedLoop, Arrival::Interval(1_500)];
+        let poisson = Arrival::Poisson(100_000);
+        let paces = [Arrival::Interval(100_000), Arrival::ClosedLoop, Arrival::Interval(1_500), poisson];
         let mut rows: Vec<Row> = paces.map(paced).into();
         let groups = rank(&mut rows, &Harness::default(), by_median);
         let names: Vec<_> =
             groups.iter().map(|group| group.name.trim_start_matches("other-core/sleeping/")).collect();
         assert_eq!(names, ["128B", "128B/every-1500ns", "128B/every-100us"]);
-        assert!(rows.iter().all(|row| row.rank == Some(1) && row.tied_with.is_empty()));
+        let [.., fixed, random] = &rows[..] else { panic!("{rows:?}") };
+        assert_eq!((&*random.case.row(), &random.group), ("pipe/block (arrival poisson)", &fixed.group));
+        assert!(rows.iter().all(|row| row.rank == Some(1)) && rows[0].tied_with.is_empty());
         assert!(groups[2].title.ends_with("blocking, one message every 100 us"), "{}", groups[2].title);
     }
 }

@@ -144,6 +144,7 @@ mod tests {
                 asked_per_second: 1e3,
                 carried_per_second: 900.0,
                 lost_share: None,
+                limit: None,
                 disturbed: false,
             };
             match median_us {

@@ -3,7 +3,7 @@
 //! used, those are the cause.
 
 use crate::{exchange::per_second, text::format_per_second};
-use furlong_model::{Case, Measurement, Wait, format_rate};
+use furlong_model::{Case, Measurement, Role, RoleTally, Wait, WaitKind, format_ns, format_rate};
 use furlong_stats::{median, tidy};
 use serde::Serialize;
 
@@ -26,9 +26,65 @@ pub struct Saturation {
     /// Share of its CPU time that others used, from 0 to 1, if that is the cause; `None` if the benchmark itself is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_share: Option<f64>,
+    /// Process whose CPU time per message fills the time between two messages; `None` if there is none, or if it is unknown because
+    /// the benchmark busy-waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<RateLimit>,
     /// Whether others used CPU time although the benchmark itself is the cause. It may carry more without them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub disturbed: bool,
+}
+
+/// Process that limits the rate, with its CPU time per message in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RateLimit {
+    /// The process; `None` for sender and receiver together, which share a CPU.
+    pub role: Option<Role>,
+    /// CPU time per message, without the time in which the sender waits for a message to be due.
+    pub cpu_ns: f64,
+}
+
+impl RateLimit {
+    /// Finds the process that needs the most CPU time per message, if that fills the interval between two of its messages.
+    fn of<'a>(
+        case: &Case,
+        interval_ns: u64,
+        trials: impl Iterator<Item = &'a Measurement> + Clone,
+    ) -> Option<RateLimit> {
+        if case.wait.kind() != WaitKind::Sleeping {
+            let works = case.conditions.service_time()?.mean_ns() as f64;
+            return (works > interval_ns as f64)
+                .then_some(RateLimit { role: Some(Role::Responder), cpu_ns: works });
+        }
+        let of = |role: Role| {
+            let of_trial = |trial: &Measurement| {
+                let roles = trial.roles.iter().filter(|tally| tally.party.role == role);
+                let work = |tally: &RoleTally| {
+                    (tally.user_work_ns() + tally.system_work_ns()) as f64 / tally.round_trips.max(1) as f64
+                };
+                roles.map(work).fold(0.0, f64::max)
+            };
+            median(&trials.clone().map(of_trial).collect::<Vec<_>>())
+        };
+        let (sends, receives) = (of(Role::Initiator)?, of(Role::Responder)?);
+        // Each worker gets a share of the messages.
+        let share = if case.pattern().is_to_one_of_several() { f64::from(case.parties().get()) } else { 1.0 };
+        let (role, cpu_ns, interval_ns) = match case.placement.has_two_processors() {
+            Some(false) => (None, sends + receives, interval_ns as f64),
+            _ if sends > receives / share => (Some(Role::Initiator), sends, interval_ns as f64),
+            _ => (Some(Role::Responder), receives, interval_ns as f64 * share),
+        };
+        (cpu_ns >= KEEPS_UP * interval_ns).then(|| RateLimit { role, cpu_ns: tidy(cpu_ns) })
+    }
+
+    fn words(self) -> String {
+        let needs = match self.role {
+            Some(Role::Initiator) => "the sender needs",
+            Some(Role::Responder) => "the receiver needs",
+            None => "sender and receiver share a CPU and need",
+        };
+        format!("{needs} {} of CPU time per message", format_ns(self.cpu_ns))
+    }
 }
 
 /// Benchmark that could not carry the requested rate.
@@ -75,13 +131,15 @@ impl Saturation {
             median(&trials.clone().map(|trial| trial.round_trips as f64).collect::<Vec<_>>())? / links;
         let sampled = 1.0 - case.arrival.mean_error(messages);
         let keeps_up = KEEPS_UP * sampled * asked_per_second * messages / (messages + 1.0);
-        let late = median(&trials.map(late).collect::<Vec<_>>())?;
+        let late = median(&trials.clone().map(late).collect::<Vec<_>>())?;
         (carried_per_second < keeps_up && late > LATE).then(|| {
             let Evidence { lost_share, shortest_ns } = evidence();
             // A message needs all CPUs, and others may have used one after the other.
             let had = |lost: f64| (1.0 - cpus * lost).max(0.0);
+            let limit = RateLimit::of(case, interval_ns, trials);
             let is_the_cause = |lost: &f64| {
                 *lost > DISTURBED
+                    && limit.is_none()
                     && shortest_ns.is_none_or(|ns| ns <= interval_ns as f64 * window)
                     && carried_per_second >= keeps_up * had(*lost)
             };
@@ -89,6 +147,7 @@ impl Saturation {
                 asked_per_second: tidy(asked_per_second),
                 carried_per_second: tidy(carried_per_second),
                 lost_share: lost_share.filter(is_the_cause).map(tidy),
+                limit,
                 disturbed: lost_share.is_some_and(|lost| lost > DISTURBED && !is_the_cause(&lost)),
             }
         })
@@ -119,8 +178,14 @@ impl Saturation {
             );
         }
         let carried = if least == most { least.clone() } else { format!("{least} to {most}") };
+        // A cause is named if it is that of all of them.
+        let limits: Option<Vec<RateLimit>> = alike.iter().map(|one| one.limit).collect();
+        let limits = limits.filter(|all| all.iter().all(|limit| limit.role == all[0].role));
+        let most = |one: RateLimit, other: RateLimit| if one.cpu_ns > other.cpu_ns { one } else { other };
+        let limit = limits.and_then(|all| all.into_iter().reduce(most));
+        let why = limit.map_or_else(String::new, |limit| format!(": {}", limit.words()));
         (
-            format!("{asked} were asked and {carried} carried, so messages wait longer and longer"),
+            format!("{asked} were asked and {carried} carried, so messages wait longer and longer{why}"),
             match alike.iter().any(|one| one.disturbed) {
                 true => "other processes took CPU time too, so measure again when furlong doctor finds the machine fit".to_owned(),
                 false => format!("ask for less than {least}, or for no rate"),
@@ -170,11 +235,43 @@ mod tests {
     }
 
     #[test]
+    fn process_that_needs_more_cpu_time_than_an_interval_is_the_limit() {
+        let limit = |placement, works_ns: [u64; 2]| {
+            let arrival = Arrival::Interval(100_000);
+            let case = Case { arrival, ..case("pipe", Wait::Block, placement) }.with_pattern(Pattern::OneWay);
+            let mut trial = measurement(&case, 53_000.0, 0);
+            trial.elapsed_ns = trial.round_trips * 200_000;
+            trial.late_sends = trial.round_trips;
+            for role in &mut trial.roles {
+                role.round_trips = trial.round_trips;
+                // The sender also busy-waits until messages are due.
+                role.idle_ns = if role.party.role == Role::Initiator { trial.elapsed_ns / 2 } else { 0 };
+                role.system_ns = 0;
+                role.user_ns = role.idle_ns + works_ns[role.party.role.index()] * trial.round_trips;
+            }
+            let lost = || Evidence { lost_share: Some(0.25), shortest_ns: None };
+            Saturation::of(&case, [&trial].into_iter(), lost).unwrap()
+        };
+        let found = limit(Placement::OtherCore, [10_000, 200_000]);
+        assert_eq!(found.limit, Some(RateLimit { role: Some(Role::Responder), cpu_ns: 200_000.0 }));
+        let (reason, remedy) = Saturation::reason_and_remedy(&[found]);
+        assert!(reason.ends_with("the receiver needs 200 us of CPU time per message"), "{reason}");
+        assert!(found.disturbed && found.lost_share.is_none() && remedy.contains("too"), "{remedy}");
+        let of = |placement, works_ns| limit(placement, works_ns).limit.map(|limit| limit.role);
+        assert_eq!(of(Placement::OtherCore, [120_000, 90_000]), Some(Some(Role::Initiator)));
+        assert_eq!(of(Placement::SameCore, [60_000, 50_000]), Some(None));
+        // Neither process limits the rate, so the cause is the process that used the CPUs.
+        let found = limit(Placement::OtherCore, [60_000, 50_000]);
+        assert_eq!((found.limit, found.lost_share), (None, Some(0.25)));
+    }
+
+    #[test]
     fn rows_of_one_cause_are_told_of_at_once() {
         let carried = |carried_per_second, lost_share| Saturation {
             asked_per_second: 1e5,
             carried_per_second,
             lost_share,
+            limit: None,
             disturbed: false,
         };
         let (slow, slower) = (carried(4e4, None), carried(2e4, None));

@@ -26,6 +26,9 @@ pub struct Summary {
     pub rows: Vec<Row>,
     /// Distinct methods of counting system calls; empty if they were not requested.
     pub counting: Vec<CountingMethod>,
+    /// Counts of cases without a speed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untimed_counts: Vec<CountRow>,
     /// Cases without a speed or with failed trials, the worst first.
     pub skipped: Vec<SkippedCase>,
     /// Benchmarks with several rates; empty in any other run.
@@ -78,11 +81,14 @@ impl Summary {
             findings.extend(findings::sleepers_that_change(&run.noise, &groups, &rows));
             findings.extend(Growths::all(&rows, trials).into_iter().map(Finding::Growth));
         }
+        let is_untimed = |case: &Case| !rows.iter().any(|row| row.case == *case);
+        let untimed_counts = run.counts.iter().filter(|count| is_untimed(&count.case)).map(CountRow::of);
         Summary {
             schema: SUMMARY_SCHEMA,
             run: RunFacts::of(run, noise),
             groups,
             counting: CountingMethod::all(&run.counts),
+            untimed_counts: untimed_counts.collect(),
             rate_sweeps: RateSweep::all(&rows, &skipped),
             capacities,
             rows,

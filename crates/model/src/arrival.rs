@@ -1,6 +1,6 @@
 //! The pace of the initiator's messages.
 
-use crate::{InvalidQuantity, Time, format_ns};
+use crate::{InvalidQuantity, Time, format_exact_ns, format_ns};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -145,6 +145,23 @@ impl Arrival {
         if matches!(self, Arrival::ThinkTime(_)) { Arrival::ClosedLoop } else { self }
     }
 
+    /// Returns the distribution of the due times around their mean rate; `None` if messages have no due time, or those of a trace.
+    pub const fn process(self) -> Option<ArrivalProcess> {
+        match self {
+            Arrival::ClosedLoop | Arrival::ThinkTime(_) | Arrival::Trace { .. } => None,
+            process => Some(ArrivalProcess(process.with_interval(1))),
+        }
+    }
+
+    /// Returns the pace with fixed times at the same mean rate instead of those of another process.
+    #[must_use]
+    pub const fn at_fixed_times(self) -> Arrival {
+        match (self.process(), self.interval_ns()) {
+            (Some(_), Some(interval_ns)) => Arrival::Interval(interval_ns),
+            _ => self,
+        }
+    }
+
     /// Returns whether the next message follows the last response immediately.
     pub fn is_closed_loop(&self) -> bool {
         *self == Arrival::ClosedLoop
@@ -160,22 +177,19 @@ impl fmt::Display for Arrival {
             Arrival::ThinkTime(think_time_ns) => {
                 f.pad(&format!("think time {}", format_ns(think_time_ns as f64)))
             }
-            Arrival::Poisson(mean_ns) => f.pad(&format!("{} poisson", every(mean_ns))),
-            Arrival::Burst { interval_ns, messages } => {
-                f.pad(&format!("{} burst:{messages}", every(interval_ns)))
-            }
-            Arrival::OnOff { interval_ns, on_ns, off_ns } => {
-                let [on, off] = [on_ns, off_ns].map(|ns| format_ns(ns as f64).replace(' ', ""));
-                f.pad(&format!("{} on-off:{on},{off}", every(interval_ns)))
-            }
             Arrival::Trace { interval_ns, .. } => f.pad(&format!("{} on average", every(interval_ns))),
+            Arrival::Poisson(ns)
+            | Arrival::Burst { interval_ns: ns, .. }
+            | Arrival::OnOff { interval_ns: ns, .. } => {
+                f.pad(&self.process().map_or_else(|| every(ns), |process| format!("{} {process}", every(ns))))
+            }
         }
     }
 }
 
 /// The distribution of the due times of messages around their mean rate, written `fixed`, `poisson`, `burst:16` or
 /// `on-off:10ms,40ms`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ArrivalProcess(Arrival);
 
 impl ArrivalProcess {
@@ -185,6 +199,19 @@ impl ArrivalProcess {
     /// Returns the pace of this process at a mean interval in nanoseconds.
     pub const fn at(self, interval_ns: u64) -> Arrival {
         self.0.with_interval(interval_ns)
+    }
+}
+
+impl fmt::Display for ArrivalProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Arrival::Poisson(_) => f.write_str("poisson"),
+            Arrival::Burst { messages, .. } => write!(f, "burst:{messages}"),
+            Arrival::OnOff { on_ns, off_ns, .. } => {
+                write!(f, "on-off:{},{}", format_exact_ns(on_ns), format_exact_ns(off_ns))
+            }
+            _ => f.write_str("fixed"),
+        }
     }
 }
 
@@ -228,7 +255,7 @@ mod tests {
             ("fixed", "every 10.0 us", 10_000),
             ("poisson", "every 10.0 us poisson", 100_000),
             ("burst:16", "every 10.0 us burst:16", 160_000),
-            ("on-off:10ms,40ms", "every 10.0 us on-off:10.0ms,40.0ms", 40_002_000),
+            ("on-off:10ms,40ms", "every 10.0 us on-off:10ms,40ms", 40_002_000),
         ] {
             let arrival = text.parse::<ArrivalProcess>().unwrap().at(10_000);
             assert_eq!((arrival.to_string(), arrival.pause_ns()), (printed.to_owned(), pause_ns));

@@ -2,8 +2,8 @@
 
 use crate::case::row_of_subsystem;
 use crate::{
-    Access, Arrival, CONDITION_KINDS, Case, ConditionKind, RequestedCondition, Wait, WaitKind, format_bytes,
-    format_exact_ns, one,
+    Access, Arrival, ArrivalProcess, CONDITION_KINDS, Case, ConditionKind, RequestedCondition, Wait,
+    WaitKind, format_bytes, format_exact_ns, one,
 };
 use std::fmt;
 use std::num::NonZeroU32;
@@ -19,6 +19,8 @@ pub enum Axis {
     Window,
     /// Pause before each message.
     ThinkTime,
+    /// Distribution of the due times of messages.
+    Arrival,
     /// A kind of requested condition.
     Condition(&'static ConditionKind),
 }
@@ -31,6 +33,7 @@ pub enum AxisValue {
     Buffer { bytes: usize },
     Window(NonZeroU32),
     ThinkTime { ns: u64 },
+    Arrival(ArrivalProcess),
     Condition(RequestedCondition),
 }
 
@@ -38,7 +41,7 @@ impl Axis {
     /// Returns all axes, in the order of names of benchmarks.
     pub fn all() -> impl Iterator<Item = Axis> {
         let kinds = CONDITION_KINDS.iter().map(|kind| Axis::Condition(kind));
-        [Axis::Access, Axis::Buffer, Axis::Window, Axis::ThinkTime].into_iter().chain(kinds)
+        [Axis::Access, Axis::Buffer, Axis::Window, Axis::ThinkTime, Axis::Arrival].into_iter().chain(kinds)
     }
 
     /// Returns the name: of the option, or `buffer`.
@@ -48,6 +51,7 @@ impl Axis {
             Axis::Buffer => "buffer",
             Axis::Window => "window",
             Axis::ThinkTime => "think-time",
+            Axis::Arrival => "arrival",
             Axis::Condition(kind) => kind.name,
         }
     }
@@ -63,6 +67,7 @@ impl Axis {
                 Arrival::ThinkTime(ns) => Some(AxisValue::ThinkTime { ns }),
                 _ => None,
             },
+            Axis::Arrival => case.arrival.process().map(AxisValue::Arrival),
             Axis::Condition(kind) => {
                 case.conditions.split(kind).map(|(value, _)| AxisValue::Condition(value))
             }
@@ -76,6 +81,7 @@ impl Axis {
             Axis::Buffer => Case { buffer_bytes: None, ..case },
             Axis::Window => case.with_window(one()),
             Axis::ThinkTime => Case { arrival: case.arrival.without_think_time(), ..case },
+            Axis::Arrival => Case { arrival: case.arrival.at_fixed_times(), ..case },
             Axis::Condition(kind) => match case.conditions.split(kind) {
                 Some((_, conditions)) => Case { conditions, ..case },
                 None => case,
@@ -93,6 +99,7 @@ impl AxisValue {
             AxisValue::Window(window) => window.to_string(),
             AxisValue::ThinkTime { ns: 0 } => "0".to_owned(),
             AxisValue::ThinkTime { ns } => format_exact_ns(*ns),
+            AxisValue::Arrival(process) => process.to_string(),
             AxisValue::Condition(condition) => condition.value(),
         }
     }
@@ -103,6 +110,7 @@ impl AxisValue {
             AxisValue::Access(access) => access.is_copy(),
             AxisValue::Window(window) => *window == one(),
             AxisValue::ThinkTime { ns } => *ns == 0,
+            AxisValue::Arrival(process) => *process == ArrivalProcess::FIXED,
             AxisValue::Buffer { .. } | AxisValue::Condition(_) => false,
         }
     }
@@ -115,6 +123,7 @@ impl fmt::Display for AxisValue {
             AxisValue::Buffer { .. } => Axis::Buffer.name(),
             AxisValue::Window(_) => Axis::Window.name(),
             AxisValue::ThinkTime { .. } => Axis::ThinkTime.name(),
+            AxisValue::Arrival(_) => Axis::Arrival.name(),
             AxisValue::Condition(condition) => condition.kind().name,
         };
         write!(f, "{name} {}", self.value())

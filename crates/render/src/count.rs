@@ -29,7 +29,7 @@ pub(crate) fn document(summary: &CountSummary) -> Document {
 }
 
 /// Returns the title of a case, its lines, and the conclusions from its calls.
-fn section(row: &CountRow) -> Section {
+pub(crate) fn section(row: &CountRow) -> Section {
     let mut section = Section::titled(title(row)).table(Table::new(columns(row), lines(row)));
     if row.figures.system_calls() == Some(0.0) {
         section = section.paragraph("No system call sends, receives or waits for a message.");
@@ -77,7 +77,10 @@ fn title(row: &CountRow) -> String {
     let case = plain(&row.case.to_string());
     match row.counting.method {
         CountMethod::Rusage => format!("{case}, system calls not counted"),
-        method => format!("{case}, counted by {method} over {} round trips", row.round_trips()),
+        method => {
+            let exchanges = if row.case.pattern().is_one_way() { "messages" } else { "round trips" };
+            format!("{case}, counted by {method} over {} {exchanges}", row.round_trips())
+        }
     }
 }
 
@@ -85,7 +88,9 @@ fn title(row: &CountRow) -> String {
 fn cells(row: &CountRow, name: &str, figure: impl Fn(&Figures) -> Option<f64>) -> Row {
     let roles = roles(row).iter().map(|role| decimals(figure(&role.figures)));
     let both = figure(&row.figures);
-    let ends = [decimals(both), decimals(both.map(|both| both / 2.0))];
+    let of_message = if row.case.pattern().is_one_way() { 1.0 } else { 2.0 };
+    let ends = [decimals(both), decimals(both.map(|both| both / of_message))];
+    let ends = ends.into_iter().skip(usize::from(of_message < 2.0));
     Row::neutral([plain(name)].into_iter().chain(roles).chain(ends))
 }
 
@@ -94,7 +99,8 @@ fn columns(row: &CountRow) -> Vec<Column> {
         Role::Initiator => "initiator",
         Role::Responder => "responder",
     });
-    let figures = roles.chain(["a round trip", "a message"]).map(Column::figures);
+    let ends = ["a round trip", "a message"].into_iter().skip(usize::from(row.case.pattern().is_one_way()));
+    let figures = roles.chain(ends).map(Column::figures);
     [Column::words("call")].into_iter().chain(figures).collect()
 }
 

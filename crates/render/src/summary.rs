@@ -5,6 +5,7 @@ use super::{
     boundaries::boundaries,
     capacity,
     charts::latency_by_rate,
+    count,
     document::{Block, Document, Line, Row, Section, Table, Tone, drawn},
     findings::finding,
     noise, prose,
@@ -38,6 +39,7 @@ pub fn document(summary: &Summary, charts: Vec<Chart>) -> Document {
     if summary.rows.is_empty() {
         document.push(Section::default().paragraph("Nothing was measured."));
     }
+    summary.untimed_counts.iter().for_each(|row| document.push(count::section(row)));
     drawn(charts).for_each(|section| document.push(section));
     document.push(prose::legend(summary).into_iter().fold(Section::default(), Section::with));
     document.push(unmeasured(&summary.skipped));

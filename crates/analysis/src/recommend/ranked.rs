@@ -63,8 +63,15 @@ pub struct SloVerdict {
     pub measured_ns: Option<f64>,
     /// Limit in nanoseconds.
     pub limit_ns: f64,
-    /// Whether fewer than ten messages were beyond the percentile.
+    /// Whether fewer than [`SloVerdict::needed`] messages were measured.
     pub few: bool,
+}
+
+impl SloVerdict {
+    /// Returns the fewest messages with which a percentile is judged: ten beyond it.
+    pub fn needed(quantile: f64) -> u64 {
+        (FEWEST_BEYOND as f64 / (1.0 - quantile) - 1e-6).ceil() as u64
+    }
 }
 
 impl RankedBenchmark {
@@ -180,8 +187,11 @@ fn slo(workload: &Workload, row: &Row, messages: u64) -> Option<SloVerdict> {
     let lower = [0.5, 0.9, 0.99].into_iter().filter(|lower| *lower < quantile);
     // Percentiles increase, so a lower percentile beyond the limit decides too.
     let exceeds = |of: &(f64, f64)| of.1 >= limit_ns;
-    let decided = measured(quantile).or_else(|| lower.filter_map(measured).find(exceeds));
-    let few = (messages as f64) * (1.0 - quantile) < FEWEST_BEYOND as f64;
+    let few = messages < SloVerdict::needed(quantile);
+    let decided = match few {
+        true => lower.filter_map(measured).find(exceeds),
+        false => measured(quantile),
+    };
     Some(SloVerdict {
         holds: decided.map(|(_, ns)| ns < limit_ns),
         quantile: decided.map_or(quantile, |(quantile, _)| quantile),

@@ -174,6 +174,8 @@ fn percentile_that_needs_more_samples_excludes_no_row() {
     // The median alone is beyond this limit.
     let missed = found("p99<20us", 7);
     assert_eq!(verdict(&missed, "posix-shm"), Some((Some(false), 0.5)));
+    // 900 samples have a p99, of which nine are beyond.
+    assert_eq!(verdict(&found("p99<1s", 100), "posix-shm"), Some((None, 0.99)));
     let many = found("p99<41us", 2000);
     assert_eq!(verdict(&many, "posix-shm"), Some((Some(false), 0.99)));
 }

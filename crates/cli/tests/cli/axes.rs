@@ -342,6 +342,12 @@ fn windows_think_times_and_accesses_are_in_one_table_and_are_compared() {
             ["think-time 0", "think-time 1ms"],
         ),
         (
+            "pipe -m one-way --rate 5k/s --arrival fixed --arrival poisson --arrival burst:8",
+            "arrival",
+            ["(arrival poisson)", "(arrival burst:8)"],
+            ["arrival fixed", "arrival burst:8"],
+        ),
+        (
             "memfd-shm/futex -s 4KiB --access copy --access in-place",
             "access",
             ["memfd-shm/futex (in place)", "memfd-shm/futex"],

@@ -194,7 +194,8 @@ pub(super) static SIZES: ConditionKind = ConditionKind {
     help: "Mix message sizes by weight, such as 64:70,4KiB:25,1MiB:5. Also lognormal:MEDIAN,SIGMA and \
            zipf:SMALLEST..LARGEST,EXPONENT. The responses to --request have these sizes, not the requests. Can be repeated",
     read: |text| SizeMix::read(text).map(RequestedCondition::Sizes),
-    valid: "write up to 32 sizes with weights as in 64:70,4KiB:25,1MiB:5, or lognormal:1KiB,0.8, or zipf:64..64KiB,1.2",
+    valid: "write up to 32 different sizes from 1B to 1GiB with weights from 1 to 1000000, as in 64:70,4KiB:25,1MiB:5; or \
+            lognormal:1KiB,0.8 with a sigma up to 3, or zipf:64..64KiB,1.2 with an exponent up to 10, with sizes up to 1GiB",
     applies: |_, capabilities| capabilities.fixed_size_bytes.is_none() && capabilities.start != Start::Alone,
     candidates: &[],
     permanent: |_| "in the program: messages of these sizes".to_owned(),
@@ -207,7 +208,7 @@ pub(super) static SERVICE_TIME: ConditionKind = ConditionKind {
     help: "Let the receiver work for TIME on each message, such as exp:5us. Then it answers or receives the next one. The times are \
            fixed:MEAN, exp:MEAN or lognormal:MEAN,SIGMA. The time of a message includes it. Can be repeated",
     read: |text| ServiceTime::read(text).map(RequestedCondition::ServiceTime),
-    valid: "write fixed:5us, exp:5us or lognormal:5us,0.5, with a time from 100ns to 1s and a sigma up to 3",
+    valid: "write fixed:5us, exp:5us or lognormal:5us,0.5, with a time from 100ns to 1s and a sigma from 0.001 to 3",
     applies: |_, capabilities| capabilities.start != Start::Alone,
     candidates: &[],
     permanent: |_| "in the program: work of this length".to_owned(),

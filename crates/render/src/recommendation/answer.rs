@@ -12,7 +12,7 @@ use furlong_analysis::text::{
 };
 use furlong_analysis::{
     Alternative, Budget, BudgetKind, CarriedMost, ChoiceChange, Level, RankedBenchmark, Recommendation,
-    SloVerdict, fewest_samples,
+    SloVerdict,
 };
 use furlong_model::{Boundary, Objective, Slo, UnmeasuredBoundary, Workload, format_ns, is_one, row_name};
 
@@ -229,10 +229,10 @@ fn highest_rate(recommendation: &Recommendation) -> Option<Fact> {
 }
 
 fn slo_verdict(slo: Slo, verdict: SloVerdict, messages: u64, is_partial: bool) -> String {
-    let SloVerdict { holds, quantile, measured_ns, limit_ns, few } = verdict;
+    let SloVerdict { holds, quantile, measured_ns, limit_ns, .. } = verdict;
     let percentile = slo.percentile();
     let Some((holds, measured_ns)) = holds.zip(measured_ns) else {
-        let needed = thousands(fewest_samples(slo.quantile) as f64);
+        let needed = thousands(SloVerdict::needed(slo.quantile) as f64);
         let remedy = if is_partial { "" } else { "; a longer --within measures more" };
         return format!("unknown: {percentile} needs {needed} samples, got {messages}{remedy}");
     };
@@ -243,10 +243,9 @@ fn slo_verdict(slo: Slo, verdict: SloVerdict, messages: u64, is_partial: bool) -
         let lower = Slo { quantile, ..slo }.percentile();
         return format!("missed: even {lower} is {times} times the limit ({measured})");
     }
-    let few = if few { "; too few messages for this percentile" } else { "" };
     match holds {
-        true => format!("met: {measured} is {times} times below{few}"),
-        false => format!("missed: {measured} is {times} times the limit{few}"),
+        true => format!("met: {measured} is {times} times below"),
+        false => format!("missed: {measured} is {times} times the limit"),
     }
 }
 

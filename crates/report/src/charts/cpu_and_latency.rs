@@ -38,7 +38,7 @@ fn data_rows(summary: &Summary) -> Vec<(&Group, &Row)> {
 
 fn chart_key(row: &Row) -> ChartKey<'_> {
     let Case { size_bytes, placement, exchange, arrival, .. } = &row.case;
-    let (request, arrival) = (exchange.request(), arrival.without_think_time());
+    let (request, arrival) = (exchange.request(), arrival.without_think_time().at_fixed_times());
     (*size_bytes, *placement, exchange.pattern(), request, arrival, exchange.parties())
 }
 
