@@ -8,8 +8,10 @@ use furlong_loops::built_in::BuiltIn;
 use furlong_loops::in_batches::Amount;
 use furlong_loops::message_loop::MessageLoop;
 use furlong_loops::messages::{LoopResult, Messages};
+use furlong_loops::paced_work::{send_work_when_due, work_when_due};
 use furlong_loops::recorder::Recorder;
 use furlong_loops::role_error::RoleError;
+use furlong_loops::schedule::Schedule;
 use furlong_loops::shared_end::{Place, verify_shared};
 use furlong_mechanism::{EndpointSetup, LinkSpecification};
 use furlong_model::{Phase, Role, Wait};
@@ -60,11 +62,25 @@ pub(crate) fn perform(
 
     enter_phase(control, Phase::Timed)?;
     let amount = Amount { budget_ns: configuration.budget_ns, batch };
-    let mut recorder = Recorder::for_samples(0, configuration.most_round_trips)?;
-    let result = message_loop
-        .shared_end()?
-        .run_shared(messages, &mut place, amount, &mut recorder)
-        .map_err(|error| error.at(Phase::Timed))?;
+    let is_paced = !configuration.arrival.is_closed_loop();
+    let mut recorder = match (is_paced, party.role) {
+        (true, Role::Initiator) => Recorder::counting(0, None),
+        _ => Recorder::for_samples(0, configuration.most_round_trips)?,
+    };
+    let end = message_loop.shared_end()?;
+    let schedule = Schedule::new(configuration.arrival, configuration.wait, configuration.key)
+        .replaying(configuration.replay.clone());
+    let result = match &mut place {
+        Place::ToWorkers(workers) if is_paced => {
+            send_work_when_due(end, messages, (*workers, configuration.budget_ns), schedule)
+        }
+        Place::Worker(taken) if is_paced => {
+            work_when_due(end, messages, (taken, party.number == 1), schedule, &mut recorder)
+        }
+        place => end.run_shared(messages, place, amount, &mut recorder),
+    }
+    .map_err(|error| error.at(Phase::Timed))?;
+    let batch = if is_paced { 1 } else { batch };
     let mut timing = recorder.timing(&result, batch)?;
     if party.role == Role::Initiator {
         // A message counts once for each receiver, as at the receivers.

@@ -20,6 +20,7 @@ pub mod messages;
 pub mod neighbour_work;
 pub mod one_way;
 pub mod open_loop;
+pub mod paced_work;
 pub mod pair_end;
 pub(crate) mod random;
 #[cfg(target_os = "linux")]

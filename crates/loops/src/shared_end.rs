@@ -88,6 +88,9 @@ pub struct Numbering {
 }
 
 impl Numbering {
+    /// Numbering of the messages of the single sender to workers.
+    pub(crate) const ALONE: Numbering = Numbering { sender: 0, bits: 0 };
+
     /// Returns the sequence number that is written into the message with this number.
     #[inline(always)]
     fn sequence(self, number: u64) -> u32 {
@@ -296,26 +299,37 @@ fn send_to_workers<const WHOLE: bool>(
     amount: Amount,
     recorder: &mut Recorder,
 ) -> Result<LoopResult, RoleError> {
-    let numbering = Numbering { sender: 0, bits: 0 };
     let page = messages.control_page;
-    page.announce_last(u64::MAX);
-    let sent_before = messages.done;
-    send_untimed::<WHOLE>(channel, messages, numbering, workers)?;
-    while page.received_by_all() <= sent_before {
-        cpu::yield_now();
-    }
-    let before = messages.baseline()?;
-    let start = clock::now_ns();
-    page.announce_start(start);
-    let next = || send_next::<WHOLE>(channel, messages, numbering);
+    let (before, start) = begin_work::<WHOLE>(channel, messages, workers)?;
+    let next = || send_next::<WHOLE>(channel, messages, Numbering::ALONE);
     let elapsed_ns = send_for(start, amount, recorder, next)?;
     page.announce_last(messages.done);
-    send_untimed::<WHOLE>(channel, messages, numbering, workers)?;
+    send_untimed::<WHOLE>(channel, messages, Numbering::ALONE, workers)?;
     messages.since(before, elapsed_ns)
 }
 
+/// Sends each worker a message that is not timed, waits until all have it, and announces the start.
+pub(crate) fn begin_work<const WHOLE: bool>(
+    channel: &mut dyn Channel,
+    messages: &mut Messages<'_>,
+    workers: u32,
+) -> Result<(Baseline, u64), RoleError> {
+    let page = messages.control_page;
+    page.announce_last(u64::MAX);
+    let sent_before = messages.done;
+    send_untimed::<WHOLE>(channel, messages, Numbering::ALONE, workers)?;
+    while page.received_by_all() <= sent_before {
+        cpu::yield_now();
+    }
+    page.announce_last_of(messages.line, messages.done);
+    let before = messages.baseline()?;
+    let start = clock::now_ns();
+    page.announce_start(start);
+    Ok((before, start))
+}
+
 /// Sends `count` messages outside the measured time.
-fn send_untimed<const WHOLE: bool>(
+pub(crate) fn send_untimed<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     numbering: Numbering,
@@ -383,7 +397,7 @@ fn receive_as_worker<const WHOLE: bool>(
 }
 
 /// Receives one message as a worker, and waits for the start.
-fn take_untimed<const WHOLE: bool>(
+pub(crate) fn take_untimed<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     taken: &mut TakenMessages,
@@ -396,7 +410,7 @@ fn take_untimed<const WHOLE: bool>(
 
 /// Stamps and sends the next message.
 #[inline(always)]
-fn send_next<const WHOLE: bool>(
+pub(crate) fn send_next<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     numbering: Numbering,
@@ -482,7 +496,7 @@ fn out_of_turn<const WHOLE: bool>(
 
 /// Receives and checks the next message of this worker.
 #[inline(always)]
-fn take_next<const WHOLE: bool>(
+pub(crate) fn take_next<const WHOLE: bool>(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
     taken: &mut TakenMessages,

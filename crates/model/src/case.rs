@@ -338,6 +338,14 @@ impl Case {
         if let Some(refusal) = refusal {
             return Some(refusal);
         }
+        if pattern.shares_an_end() && capabilities.notifies_only() && self.arrival.interval_ns().is_some() {
+            let reason =
+                format!("notifications of {} have no number, so none has a due time", self.mechanism);
+            return Some(Unavailable::new(
+                reason,
+                "leave --rate out, or ask for a mechanism that carries data",
+            ));
+        }
         if let Some(refusal) = self.refuse_between_hosts(capabilities) {
             return Some(refusal);
         }

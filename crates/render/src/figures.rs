@@ -297,7 +297,9 @@ pub(crate) static FIGURES: [Figure; 40] = [
         }]),
     figure("messages/s", rate).expendable(5).when(is_one_message).notes(&[Note::Made(14, delivered)]),
     figure("links/s", rate).expendable(5).when(is_link),
-    UNSEEN.when(|row| row.case.pattern().shares_an_end()).notes(&[Note::Always(16, SHARED_END)]),
+    UNSEEN
+        .when(|row| row.case.pattern().shares_an_end() && is_stream(row))
+        .notes(&[Note::Always(16, SHARED_END)]),
     figure("all/s", rate).when(has_shares).notes(&[Note::Always(17, ALL)]),
     figure("all", |entry| against_one(entry, |against| against.sum))
         .when(is_against_one)

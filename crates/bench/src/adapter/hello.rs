@@ -164,7 +164,7 @@ impl Adapter {
             return Some(Unavailable::new(reason, format!("ask for -m {}", names.join(" or -m "))));
         } else if case.placement == Placement::OneProcess {
             ("no --place one-process".to_owned(), "ask for same-core, other-core or free")
-        } else if case.arrival.interval_ns().is_some() && !self.rates {
+        } else if case.arrival.interval_ns().is_some() && (!self.rates || case.pattern().shares_an_end()) {
             (
                 "no --rate: its program does not claim to send messages when they are due".to_owned(),
                 "leave it out: each message follows the one before",

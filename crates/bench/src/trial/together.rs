@@ -15,8 +15,11 @@ pub(crate) fn together(
 ) -> Result<(Timing, Vec<Part>), String> {
     match pattern.alone() {
         Some(_) if pattern.is_to_all() => return to_several(timings),
-        Some(alone) => return over_one_link(alone, timings),
-        None => {}
+        // If messages are due at set times, each worker has timed its messages.
+        Some(alone) if timings.iter().any(|(party, _)| party.role == alone) => {
+            return over_one_link(alone, timings);
+        }
+        _ => {}
     }
     if timings.len() < 2 {
         let only = timings.pop().ok_or("no role has reported its times")?;

@@ -49,7 +49,7 @@ pub struct CompareOptions {
     /// statistical unit is the run
     #[arg(long, conflicts_with = "by")]
     pub pairs: bool,
-    /// Compare the values of an option in one run, such as window or sched. The options are access, buffer, window, think-time and the
+    /// Compare the values of an option in one run, such as window or sched. The options are access, buffer, window, think-time, arrival and the
     /// conditions of furlong run. The baseline is the lowest value: other, batch, idle, fifo, rr
     #[arg(long, value_name = "OPTION", conflicts_with_all = ["by", "pairs"], hide_possible_values = true, value_parser = axis())]
     pub between: Option<Axis>,

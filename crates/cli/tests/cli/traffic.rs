@@ -34,6 +34,38 @@ fn messages_of_several_sizes_have_their_own_percentiles() {
 }
 
 #[test]
+fn workers_are_servers_of_one_queue() {
+    let place = Place::new();
+    let words =
+        "pipe -m work --workers 2 --rate 1k/s --arrival burst:4 --service-time fixed:300us --budget 400ms";
+    let run = measured(&place, words);
+    for (row, workers) in list(&run, "rows").iter().zip([1.0, 2.0]) {
+        assert_eq!(number(row, "parties"), workers, "{run:#}");
+        // In each burst, the last of four messages waits for others, and no message takes less than its service.
+        let [shortest, longest] = ["min", "max"].map(|figure| number(row, &format!("message_ns.{figure}")));
+        assert!(shortest >= 300e3 && longest >= 4.0 / workers * 300e3, "{row:#}");
+        assert!(
+            number(row, "message_ns.p50") < 100e6 && number(row, "message_ns.samples") >= 900.0,
+            "{row:#}"
+        );
+    }
+    assert_eq!(list(&run, "rows").len(), 2, "{run:#}");
+    let words = "run eventfd-semaphore -m work --rate 1k/s --no-progress";
+    let refused = place.run(words.split(' ')).expect_code(7);
+    assert!((refused.stdout + &refused.stderr).contains("have no number"));
+}
+
+#[test]
+fn counts_of_a_rate_that_is_too_high_are_printed() {
+    let words = "run pipe -m one-way --rate 10M/s --count --trials 2 --budget 20ms --no-progress --no-save";
+    let place = Place::new();
+    let printed = place.run(words.split(' ')).expect_code(7).stdout;
+    assert!(printed.contains("is saturated") && printed.contains("  a message"), "{printed}");
+    let json = place.run(words.split(' ').chain(["--format", "json"])).expect_code(7).json();
+    assert!(number(&list(&json, "untimed_counts")[0], "system_calls_per_round_trip.write") > 0.9, "{json:#}");
+}
+
+#[test]
 fn highest_rate_has_an_interval_and_is_shown_again() {
     let place = Place::new();
     let run = measured(&place, "pipe -m one-way --find-rate p50<20ms --within 3s");

@@ -1,6 +1,6 @@
 //! Messages one way, each to one of several workers, over one link.
 
-use super::refusals::{UNPACED, sharing};
+use super::refusals::{NOT_ANSWERED, sharing};
 use super::{Links, PatternFacts, Unit};
 use crate::Role;
 
@@ -18,6 +18,6 @@ pub(super) const FACTS: PatternFacts = PatternFacts {
     exchange: ["a message that one worker has", "messages to all workers"],
     exchanged: "messages of {size} one way",
     own_options: &["--workers"],
-    rejected_options: &UNPACED,
+    rejected_options: &NOT_ANSWERED,
     refuse: sharing,
 };
