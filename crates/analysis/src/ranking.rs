@@ -6,8 +6,8 @@
 
 use crate::{ComparableInterval, Ratio, Row};
 use furlong_model::{
-    Arrival, Case, Family, FanInOptions, Harness, Links, Pattern, Placement, Request, WaitKind, format_bytes,
-    format_exact_ns, format_ns,
+    Arrival, Case, Family, FanInOptions, Harness, Links, Pattern, Placement, Request, SizeMix, WaitKind,
+    format_bytes, format_exact_ns, format_ns,
 };
 use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
@@ -162,10 +162,13 @@ fn describe_pattern(case: &Case) -> (String, String) {
     let (pattern, messages) = (case.pattern(), case.pattern().facts().messages);
     match case.exchange.request() {
         Some(Request { size_bytes, by }) => {
-            let request = format_bytes(*size_bytes);
+            let request = |to| from_smallest(case.conditions.request_mix(), *size_bytes, to);
             let (suffix, carrier) =
                 by.as_ref().map_or_else(Default::default, |by| (format!("-by-{by}"), format!(" by {by}")));
-            (format!("{pattern}-{request}{suffix}/"), format!("{messages} to {request} requests{carrier}"))
+            (
+                format!("{pattern}-{}{suffix}/", request("-")),
+                format!("{messages} to {} requests{carrier}", request(" to ")),
+            )
         }
         None if pattern.is_default() => (String::new(), messages.to_owned()),
         None if case.exchange.fan_in() != FanInOptions::default() => {
@@ -209,9 +212,14 @@ pub fn describe_placement(placement: Placement) -> String {
 
 /// Returns the size of the messages of a case, or the smallest and the largest size of a mix.
 fn sizes(case: &Case, to: &str) -> String {
-    let largest = format_bytes(case.size_bytes);
-    match case.conditions.size_mix().and_then(|mix| mix.classes().first()) {
-        Some((smallest, _)) if *smallest < case.size_bytes => {
+    from_smallest(case.conditions.size_mix(), case.size_bytes, to)
+}
+
+/// Returns the largest size, and before it the smallest one of a mix.
+fn from_smallest(mix: Option<&SizeMix>, largest_bytes: usize, to: &str) -> String {
+    let largest = format_bytes(largest_bytes);
+    match mix.and_then(|mix| mix.classes().first()) {
+        Some((smallest, _)) if *smallest < largest_bytes => {
             format!("{}{to}{largest}", format_bytes(*smallest))
         }
         _ => largest,

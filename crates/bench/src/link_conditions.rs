@@ -23,7 +23,9 @@ fn refuse_two_writes(case: &Case) -> Option<Unavailable> {
     }
     let smallest = case.conditions.size_mix().and_then(|mix| mix.classes().first());
     let size_bytes = smallest.map_or(case.size_bytes, |class| class.0);
-    let request_bytes = case.exchange.request().map_or(size_bytes, |request| request.size_bytes);
+    let smallest = case.conditions.request_mix().and_then(|mix| mix.classes().first());
+    let one_size = || case.exchange.request().map_or(size_bytes, |request| request.size_bytes);
+    let request_bytes = smallest.map_or_else(one_size, |class| class.0);
     let words = ("a message of 1 byte has no header and body", "ask for messages of 2 bytes or more");
     (request_bytes.min(size_bytes) < 2).then(|| Unavailable::new(words.0, words.1))
 }

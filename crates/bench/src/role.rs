@@ -199,7 +199,7 @@ fn run_role(
         key: configuration.key,
         pages: configuration.conditions.pages(),
         window: configuration.exchange.window().get(),
-        have_several_sizes: configuration.conditions.size_mix().is_some(),
+        have_several_sizes: configuration.conditions.has_several_sizes(),
         has_boundaries: entry.capabilities.boundaries,
         alone: entry.capabilities.start == Start::Alone || one_process,
         may_lose,
@@ -210,12 +210,19 @@ fn run_role(
     let messages =
         Messages::new(message_loop.channel(), configuration.party.role, (&control_page, line), &format);
     let mut messages = step(Phase::Open, "make buffers", messages)?;
-    if let Some(mix) = configuration.conditions.size_mix() {
+    if configuration.conditions.has_several_sizes() {
         let replay = configuration.replay.as_ref();
-        let sequence = || SizeSequence::new(mix, configuration.key).replaying(replay, 0);
-        // A request has its own size, and nothing is sent back one way.
-        let is_mixed = [configuration.exchange.request().is_none(), !pattern.is_one_way()];
-        let of = |role: Role| is_mixed[role.index()].then(sequence);
+        let sequence = |mix, key| SizeSequence::new(mix, key).replaying(replay, 0);
+        let mix = configuration.conditions.size_mix();
+        // A request has its own sizes, which do not depend on those of the response, and nothing is sent back one way.
+        let of = |role: Role| match (role, configuration.exchange.request()) {
+            (Role::Initiator, Some(_)) => {
+                let mix = configuration.conditions.request_mix();
+                mix.map(|mix| sequence(mix, configuration.key.rotate_left(16)))
+            }
+            (Role::Responder, _) if pattern.is_one_way() => None,
+            _ => mix.map(|mix| sequence(mix, configuration.key)),
+        };
         messages.mix_sizes(of(configuration.party.role), of(configuration.party.role.peer()));
     }
     let filtered = role_boundary::filter_calls(&configuration.conditions);

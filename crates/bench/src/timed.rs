@@ -36,7 +36,7 @@ pub(crate) fn warm_up(
         }
     };
     // With several round trips in flight, or of several sizes, each is timed.
-    if configuration.exchange.window().get() > 1 || configuration.conditions.size_mix().is_some() {
+    if configuration.exchange.window().get() > 1 || configuration.conditions.has_several_sizes() {
         return Ok(1);
     }
     Ok(recorder.pace_ns().map_or(1, |pace_ns| batch_for(pace_ns, configuration.clock_read_ns)))

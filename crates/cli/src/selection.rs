@@ -7,8 +7,8 @@ use furlong_bench::{MechanismEntry, role_boundary};
 use furlong_console::exit::Usage;
 use furlong_model::{
     Access, Arrival, Boundary, Capabilities, Case, Copies, Exchange, Family, KernelBuffer, Links, Pattern,
-    Placement, RequestedCondition, RequestedConditions, Sizes, Start, Unavailable, Wait, WaitKind, is_one,
-    row_name,
+    Placement, Request, RequestedCondition, RequestedConditions, Sizes, Start, Unavailable, Wait, WaitKind,
+    is_one, row_name,
 };
 use furlong_stats::distinct;
 
@@ -108,6 +108,13 @@ impl CaseTemplate {
         let with_conditions = |case: Case| {
             let with = move |conditions: &RequestedConditions| Case {
                 size_bytes: conditions.largest_bytes().unwrap_or(case.size_bytes),
+                exchange: match (conditions.request_mix(), case.exchange.request()) {
+                    (Some(mix), Some(request)) => {
+                        let request = Request { size_bytes: mix.largest_bytes(), ..request.clone() };
+                        case.exchange.clone().with_request(Some(request))
+                    }
+                    _ => case.exchange.clone(),
+                },
                 conditions: conditions.clone(),
                 ..case.clone()
             };

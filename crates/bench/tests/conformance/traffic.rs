@@ -56,6 +56,10 @@ fn carries(entry: &MechanismEntry, wait: Wait) -> Result<Completion, Failed> {
         round_trip.clone(),
         round_trip.clone().with(round_trip.exchange.clone().with_window(NonZeroU32::new(3).unwrap())),
         round_trip.clone().with(exchange),
+        Case {
+            conditions: mixed.with(ConditionKind::find("request-sizes").unwrap().read("8:1,7000:1").unwrap()),
+            ..round_trip.clone().with(Exchange::asking(Request { size_bytes: 7000, by: None }))
+        },
         round_trip.clone().with_pattern(Pattern::OneWay),
         paced(Arrival::Poisson(20_000), Pattern::RoundTrip),
         paced(burst, Pattern::RoundTrip).with_window(NonZeroU32::new(3).unwrap()),

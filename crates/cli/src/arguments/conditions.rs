@@ -36,12 +36,15 @@ impl Args for ConditionOptions {
                 .value_parser(|text: &str| kind.read_axis(text))
         });
         // Not every command has both, and an unknown argument is an error of clap.
-        let of_one_size = ["size", "response"];
-        let others: Vec<_> = of_one_size
-            .into_iter()
-            .filter(|name| command.get_arguments().any(|argument| argument.get_id() == name))
-            .collect();
-        command.args(arguments).mut_arg("sizes", |sizes| sizes.conflicts_with_all(others))
+        let known = |names: [&'static str; 2]| {
+            let is_known = |name: &&str| command.get_arguments().any(|argument| argument.get_id() == name);
+            names.into_iter().filter(is_known).collect::<Vec<_>>()
+        };
+        let [sizes, requests] = [["size", "response"], ["request", "request_by"]].map(known);
+        command
+            .args(arguments)
+            .mut_arg("sizes", |argument| argument.conflicts_with_all(sizes))
+            .mut_arg("request-sizes", |argument| argument.conflicts_with_all(requests))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -34,6 +34,25 @@ fn messages_of_several_sizes_have_their_own_percentiles() {
 }
 
 #[test]
+fn requests_and_responses_have_sizes_that_do_not_depend_on_each_other() {
+    let place = Place::new();
+    for more in ["", " --window 4", " --rate 2k/s --window 4"] {
+        let words = "pipe posix-mq -m request --sizes 64:70,4KiB:30 --request-sizes 32:50,2KiB:50";
+        let run = measured(&place, &format!("{words}{more}"));
+        assert_eq!(list(&run, "rows").len(), 2, "{run:#}");
+        for row in list(&run, "rows") {
+            assert_eq!((number(row, "request.size_bytes"), number(row, "size_bytes")), (2048.0, 4096.0));
+            assert_eq!(at(row, "conditions")["request-sizes"], "32B:50,2KiB:50");
+            assert_eq!(list(row, "size_classes").len(), 2, "{row:#}");
+        }
+    }
+    let table = place.run(["runs", "show", "traffic"]).expect_code(0).stdout;
+    assert!(table.contains("64B to 4KiB answers to 32B to 2KiB requests"), "{table}");
+    let refused = place.run(["run", "pipe", "--request-sizes", "32:1,64:1", "--no-progress"]).expect_code(7);
+    assert!((refused.stdout + &refused.stderr).contains("belongs to -m request"));
+}
+
+#[test]
 fn workers_are_servers_of_one_queue() {
     let place = Place::new();
     let words =
@@ -96,6 +115,8 @@ fn traffic_that_is_impossible_is_rejected_before_anything_is_measured() {
         ("pipe --rate 1k/s --arrival on-off:1ns,1s", "10M/s"),
         ("pipe --sizes 64:1 --size 64", "cannot be used with"),
         ("pipe -m request --sizes 64:1 --response 64", "cannot be used with"),
+        ("pipe -m request --request 1 --request-sizes 64:1", "cannot be used with"),
+        ("pipe -m request --request-by tcp --request-sizes 64:1", "cannot be used with"),
         ("pipe --sizes 64", "write up to 32 different sizes from 1B to 1GiB with weights from 1 to 1000000"),
         ("pipe --sizes lognormal:1KiB,9", "a sigma up to 3"),
         ("pipe --service-time 5us", "fixed:5us"),

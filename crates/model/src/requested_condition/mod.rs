@@ -54,8 +54,10 @@ pub enum RequestedCondition {
     SocketOptions(sockets::SocketOptions),
     /// Number of writes that send a message, 1 or 2.
     Writes(u8),
-    /// Sizes of messages.
+    /// Sizes of messages; with requests, of the responses.
     Sizes(traffic::SizeMix),
+    /// Sizes of requests.
+    RequestSizes(traffic::SizeMix),
     /// Replayed trace, and its sizes if they differ.
     Trace(trace::Replay, Option<traffic::SizeMix>),
     /// Time that a receiver works on each message.
@@ -99,6 +101,7 @@ pub static CONDITION_KINDS: &[&ConditionKind] = &[
     &sockets::SOCKET_OPTIONS,
     &sockets::WRITES,
     &traffic::SIZES,
+    &traffic::REQUEST_SIZES,
     &trace::TRACE,
     &traffic::SERVICE_TIME,
     &batch::BATCH,
@@ -174,6 +177,7 @@ impl RequestedCondition {
             RequestedCondition::SocketOptions(_) => &sockets::SOCKET_OPTIONS,
             RequestedCondition::Writes(_) => &sockets::WRITES,
             RequestedCondition::Sizes(_) => &traffic::SIZES,
+            RequestedCondition::RequestSizes(_) => &traffic::REQUEST_SIZES,
             RequestedCondition::Trace(..) => &trace::TRACE,
             RequestedCondition::ServiceTime(_) => &traffic::SERVICE_TIME,
             RequestedCondition::Batch(_) => &batch::BATCH,
@@ -207,7 +211,7 @@ impl RequestedCondition {
             RequestedCondition::Boundary(boundary) => boundary.to_string(),
             RequestedCondition::SocketOptions(options) => options.to_string(),
             RequestedCondition::Writes(writes) => writes.to_string(),
-            RequestedCondition::Sizes(mix) => mix.to_string(),
+            RequestedCondition::Sizes(mix) | RequestedCondition::RequestSizes(mix) => mix.to_string(),
             RequestedCondition::Trace(replay, _) => replay.to_string(),
             RequestedCondition::ServiceTime(time) => time.to_string(),
             RequestedCondition::Batch(messages) => messages.to_string(),

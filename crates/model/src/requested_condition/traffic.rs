@@ -1,7 +1,7 @@
 //! Requested traffic: the sizes of messages, and the time that a receiver works on each.
 
 use super::{ConditionKind, RequestedCondition, RequestedConditions};
-use crate::{ByteSize, Start, Time, format_bytes, format_exact_ns};
+use crate::{ByteSize, Case, Placement, Start, Time, Unavailable, format_bytes, format_exact_ns};
 use std::fmt;
 
 /// Most classes of a mix.
@@ -187,18 +187,29 @@ impl fmt::Display for ServiceTime {
     }
 }
 
+const VALID_MIX: &str = "write up to 32 different sizes from 1B to 1GiB with weights from 1 to 1000000, as in 64:70,4KiB:25,1MiB:5; or \
+            lognormal:1KiB,0.8 with a sigma up to 3, or zipf:64..64KiB,1.2 with an exponent up to 10, with sizes up to 1GiB";
+
 /// Sizes of messages.
 pub(super) static SIZES: ConditionKind = ConditionKind {
     name: "sizes",
     placeholder: "MIX",
     help: "Mix message sizes by weight, such as 64:70,4KiB:25,1MiB:5. Also lognormal:MEDIAN,SIGMA and \
-           zipf:SMALLEST..LARGEST,EXPONENT. The responses to --request have these sizes, not the requests. Can be repeated",
+           zipf:SMALLEST..LARGEST,EXPONENT. With -m request, the responses have these sizes. Can be repeated",
     read: |text| SizeMix::read(text).map(RequestedCondition::Sizes),
-    valid: "write up to 32 different sizes from 1B to 1GiB with weights from 1 to 1000000, as in 64:70,4KiB:25,1MiB:5; or \
-            lognormal:1KiB,0.8 with a sigma up to 3, or zipf:64..64KiB,1.2 with an exponent up to 10, with sizes up to 1GiB",
+    valid: VALID_MIX,
     applies: |_, capabilities| capabilities.fixed_size_bytes.is_none() && capabilities.start != Start::Alone,
     candidates: &[],
     permanent: |_| "in the program: messages of these sizes".to_owned(),
+};
+
+/// Sizes of requests.
+pub(super) static REQUEST_SIZES: ConditionKind = ConditionKind {
+    name: "request-sizes",
+    help: "Mix the sizes of the requests of -m request, such as 64:70,4KiB:30. The values are those of --sizes. Can be repeated",
+    read: |text| SizeMix::read(text).map(RequestedCondition::RequestSizes),
+    permanent: |_| "in the program: requests of these sizes".to_owned(),
+    ..SIZES
 };
 
 /// Service times.
@@ -224,12 +235,40 @@ impl RequestedConditions {
         })
     }
 
+    /// Returns the requested sizes of requests; `None` if all have the same size.
+    pub fn request_mix(&self) -> Option<&SizeMix> {
+        self.iter().find_map(|condition| match condition {
+            RequestedCondition::RequestSizes(mix) => Some(mix),
+            _ => None,
+        })
+    }
+
+    /// Returns whether messages of at least one direction have several sizes.
+    pub fn has_several_sizes(&self) -> bool {
+        self.size_mix().or_else(|| self.request_mix()).is_some()
+    }
+
     /// Returns the requested service time of a receiver, if any.
     pub fn service_time(&self) -> Option<ServiceTime> {
         self.iter().find_map(|condition| match condition {
             RequestedCondition::ServiceTime(time) => Some(*time),
             _ => None,
         })
+    }
+}
+
+impl Case {
+    /// Returns why requests cannot have several sizes, if they are requested and cannot.
+    pub(crate) fn refuse_request_sizes(&self) -> Option<Unavailable> {
+        self.conditions.request_mix()?;
+        let (reason, remedy) = if self.exchange.request().is_none() {
+            ("--request-sizes belongs to -m request", "use -m request, or --sizes")
+        } else if self.placement == Placement::OneProcess {
+            ("--request-sizes needs two processes", "leave it out, or ask for another place")
+        } else {
+            return None;
+        };
+        Some(Unavailable::new(reason, remedy))
     }
 }
 

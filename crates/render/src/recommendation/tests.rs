@@ -387,7 +387,7 @@ fn slo_of_a_percentile_that_needs_more_samples_is_unknown() {
     found.ranked.iter_mut().for_each(unknown);
     let text = line(&found);
     assert!(
-        text.contains("p99 < 2 ms unknown: p99 needs 100 samples, got 18000; a longer --within"),
+        text.contains("p99 < 2 ms unknown: p99 needs 1,000 samples, got 18000; a longer --within"),
         "{text}"
     );
     assert!(

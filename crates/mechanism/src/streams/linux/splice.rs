@@ -64,7 +64,7 @@ impl Mechanism for Splice {
         // One place for each message that fits into the pipe completely, one for the message being read, and one for the
         // message being written.
         let references = pipe::size_bytes(stream.writer())? as usize / page_bytes();
-        let fewest_pages = if specification.conditions.size_mix().is_some() { 1 } else { pages };
+        let fewest_pages = if specification.conditions.has_several_sizes() { 1 } else { pages };
         let places = references / fewest_pages + 2;
         let (len, kind) = (places * place_bytes, specification.conditions.pages());
         let file = segment::backed_memfd(&specification.name, len, kind)?;
