@@ -75,7 +75,7 @@ pub(crate) fn perform(
             send_work_when_due(end, messages, (*workers, configuration.budget_ns), schedule)
         }
         Place::Worker(taken) if is_paced => {
-            work_when_due(end, messages, (taken, party.number == 1), schedule, &mut recorder)
+            work_when_due(end, messages, (taken, party.index() == 0), schedule, &mut recorder)
         }
         place => end.run_shared(messages, place, amount, &mut recorder),
     }

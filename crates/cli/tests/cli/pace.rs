@@ -143,8 +143,8 @@ fn messages_are_in_flight_as_they_are_due_up_to_the_window() {
     );
     let table = place.run(["runs", "show", "open"]).expect_code(0).stdout;
     let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(table.contains("pipe/block (window 4) 4 of 4, which delayed"), "{table}");
-    assert!(table.contains("pipe/block 1"), "{table}");
+    assert!(table.contains("pipe/block (window 4, arrival burst:8) 4 of 4, which delayed"), "{table}");
+    assert!(table.contains("pipe/block (arrival burst:8) 1"), "{table}");
 }
 
 #[test]
