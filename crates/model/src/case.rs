@@ -349,11 +349,7 @@ impl Case {
         if let Some(refusal) = self.refuse_between_hosts(capabilities) {
             return Some(refusal);
         }
-        if let Some(refusal) = self
-            .refuse_boundary(capabilities)
-            .or_else(|| self.refuse_trace())
-            .or_else(|| self.refuse_request_sizes())
-        {
+        if let Some(refusal) = self.refuse_boundary(capabilities).or_else(|| self.refuse_trace()) {
             return Some(refusal);
         }
         if let Some(refusal) = refusals::traffic(&self.pattern_case(capabilities), pattern, &self.conditions)

@@ -61,8 +61,16 @@ pub(crate) fn traffic(
     pattern: Pattern,
     conditions: &RequestedConditions,
 ) -> Option<Unavailable> {
-    let (is_mixed, is_served) = (conditions.size_mix().is_some(), conditions.service_time().is_some());
-    let sizes = if conditions.replay().is_some() { "a trace of several sizes" } else { "--sizes" };
+    if conditions.request_mix().is_some() && !pattern.has_requests() {
+        let reason = "--request-sizes belongs to -m request";
+        return Some(Unavailable::new(reason, "use -m request, or --sizes"));
+    }
+    let (is_mixed, is_served) = (conditions.has_several_sizes(), conditions.service_time().is_some());
+    let sizes = match (conditions.replay(), conditions.request_mix()) {
+        (Some(_), _) => "a trace of several sizes",
+        (None, Some(_)) => "--request-sizes",
+        (None, None) => "--sizes",
+    };
     if (is_mixed || is_served) && case.is_one_process() {
         let option = if is_mixed { sizes } else { "--service-time" };
         let reason = format!("{option} needs two processes");

@@ -1,7 +1,7 @@
 //! Requested traffic: the sizes of messages, and the time that a receiver works on each.
 
 use super::{ConditionKind, RequestedCondition, RequestedConditions};
-use crate::{ByteSize, Case, Placement, Start, Time, Unavailable, format_bytes, format_exact_ns};
+use crate::{ByteSize, Start, Time, format_bytes, format_exact_ns};
 use std::fmt;
 
 /// Most classes of a mix.
@@ -254,21 +254,6 @@ impl RequestedConditions {
             RequestedCondition::ServiceTime(time) => Some(*time),
             _ => None,
         })
-    }
-}
-
-impl Case {
-    /// Returns why requests cannot have several sizes, if they are requested and cannot.
-    pub(crate) fn refuse_request_sizes(&self) -> Option<Unavailable> {
-        self.conditions.request_mix()?;
-        let (reason, remedy) = if self.exchange.request().is_none() {
-            ("--request-sizes belongs to -m request", "use -m request, or --sizes")
-        } else if self.placement == Placement::OneProcess {
-            ("--request-sizes needs two processes", "leave it out, or ask for another place")
-        } else {
-            return None;
-        };
-        Some(Unavailable::new(reason, remedy))
     }
 }
 
