@@ -25,7 +25,7 @@ pub(crate) fn comparables<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     trials: &[Vec<&MeasuredTrial>],
 ) -> Vec<Option<ComparableInterval>> {
-    comparables_by(rows, trials, |row, trial| trial.deciding_ns(&row.case))
+    comparables_by(rows, trials, |_, trial| trial.deciding_ns)
 }
 
 /// Compares benchmarks by a figure of each trial, in nanoseconds; `None` for one with too few trials.

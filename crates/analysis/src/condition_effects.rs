@@ -1,70 +1,100 @@
 //! The effects of axes: benchmarks that differ only in the value of one axis, such as a requested condition.
 
-use crate::environment::quota;
 use crate::{CommonProperties, Group, Ratio, Row};
-use furlong_model::Axis;
-use furlong_stats::tidy;
+use furlong_model::{Axis, AxisValue, Case};
+use furlong_stats::{SortedMap, sort_by, sort_by_key, trials_of_comparison};
 use serde::Serialize;
 
-/// The largest significant effect of an axis.
+/// Effects of the values of an axis, each against the lowest value, such as `none`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ConditionEffect {
+pub struct ConditionEffects {
     /// Name of the axis.
     pub condition: &'static str,
-    /// Both values, the faster first.
-    pub values: [String; 2],
+    /// Benchmarks with several values, the largest significant effect first.
+    pub benchmarks: Vec<VariedBenchmark>,
+}
+
+/// A benchmark with several values of an axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VariedBenchmark {
     /// Name of the benchmark, without the value.
     pub row: String,
-    /// Common properties of the benchmarks.
+    /// Common properties of the benchmarks of its group.
     pub among: CommonProperties,
-    /// Ratio of the medians.
-    pub times: f64,
-    /// Medians in nanoseconds, in the order of the values.
-    pub p50_ns: [f64; 2],
+    /// Lowest value.
+    pub baseline: String,
+    /// Time that decides with this value, in nanoseconds.
+    pub baseline_ns: f64,
+    /// Effects of the other values, in ascending order.
+    pub effects: Vec<ValueEffect>,
+    /// Fewest trials of these benchmarks.
+    pub trials: usize,
+    /// Number of trials with which the intervals hold in 95 % of runs.
+    pub needed_trials: usize,
 }
 
-/// Largest ratio of the ends of an interval from which the size of an effect is reported.
-const CERTAIN: f64 = 3.0;
+/// Effect of a value, compared with the lowest value of the axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ValueEffect {
+    /// The value.
+    pub value: String,
+    /// Time that decides with this value, in nanoseconds.
+    pub ns: f64,
+    /// Ratio of the times.
+    pub ratio: Ratio,
+}
 
-impl ConditionEffect {
-    /// Returns the largest effect of each axis. The rows of a group are ordered, the fastest first.
-    pub(crate) fn all(groups: &[Group], rows: &[Row]) -> Vec<ConditionEffect> {
-        let largest = |axis: Axis| {
-            let found = groups.iter().flat_map(|group| effects(axis, group, rows));
-            found.max_by(|one, other| one.times.total_cmp(&other.times))
+impl ConditionEffects {
+    /// Returns the effects of each axis with several values.
+    pub(crate) fn all(groups: &[Group], rows: &[Row]) -> Vec<ConditionEffects> {
+        let of_axis = |axis: Axis| {
+            let mut benchmarks: Vec<_> =
+                groups.iter().flat_map(|group| VariedBenchmark::all(axis, group, rows)).collect();
+            sort_by(&mut benchmarks, |one, other| other.largest().total_cmp(&one.largest()));
+            (!benchmarks.is_empty()).then_some(ConditionEffects { condition: axis.name(), benchmarks })
         };
-        // The median hides the pauses under a quota, whose costs are found from means. By Little's law, a larger window makes each
-        // message slower, whatever it does to the rate.
-        let is_excluded = |axis: &Axis| [quota().name, Axis::Window.name()].contains(&axis.name());
-        Axis::all().filter(|axis| !is_excluded(axis)).filter_map(largest).collect()
+        // By Little's law, a larger window makes each message slower, whatever it does to the rate.
+        Axis::all().filter(|axis| axis.name() != Axis::Window.name()).filter_map(of_axis).collect()
     }
 }
 
-/// Returns the significant effects of an axis in one group.
-fn effects(axis: Axis, group: &Group, rows: &[Row]) -> Vec<ConditionEffect> {
-    let members = rows.iter().filter(|row| row.group == group.name);
-    let split = |row: &Row| Some((axis.value(&row.case)?.value(), axis.without(row.case.clone())));
-    let members: Vec<_> = members.filter_map(|row| Some((row, split(row)?))).collect();
-    let mut found = Vec::new();
-    for (at, (fast, (value, case))) in members.iter().enumerate() {
-        for (slow, (other, _)) in members[at + 1..].iter().filter(|(_, (_, other))| other == case) {
-            let tie = fast.tied_with.contains(&slow.case.row());
-            let is_certain = |row: &Row| {
-                row.comparable.is_some_and(|found| found.interval_ns[1] < CERTAIN * found.interval_ns[0])
-            };
-            if is_certain(slow) && is_certain(fast) && !tie {
-                found.push(ConditionEffect {
-                    condition: axis.name(),
-                    values: [value, other].map(String::clone),
-                    row: case.row(),
-                    among: CommonProperties::of(group),
-                    times: tidy(Ratio::of(slow, fast).times),
-                    p50_ns: [fast, slow].map(|row| row.exchange.deciding().ns),
-                });
+impl VariedBenchmark {
+    fn all(axis: Axis, group: &Group, rows: &[Row]) -> Vec<VariedBenchmark> {
+        let members: Vec<&Row> = rows.iter().filter(|row| row.group == group.name).collect();
+        let needed_trials = trials_of_comparison(members.len()) as usize;
+        let mut by_case: SortedMap<_, Vec<_>> = SortedMap::default();
+        for row in members.into_iter().filter(|row| row.comparable.is_some()) {
+            if let Some(value) = axis.value(&row.case) {
+                by_case.or_default(axis.without(row.case.clone())).push((value, row));
             }
         }
+        let varied = |(case, mut values): (Case, Vec<_>)| {
+            sort_by_key(&mut values, |(value, _): &(AxisValue, &Row)| value.clone());
+            let ((baseline, lowest), others) =
+                values.split_first().filter(|(_, others)| !others.is_empty())?;
+            let effect = |(value, row): &(AxisValue, &Row)| ValueEffect {
+                value: value.value(),
+                ns: row.exchange.deciding().ns,
+                ratio: Ratio::of(row, lowest),
+            };
+            Some(VariedBenchmark {
+                row: case.row(),
+                among: CommonProperties::of(group),
+                baseline: baseline.value(),
+                baseline_ns: lowest.exchange.deciding().ns,
+                effects: others.iter().map(effect).collect(),
+                trials: values.iter().map(|(_, row)| row.trials).min()?,
+                needed_trials,
+            })
+        };
+        by_case.into_iter().filter_map(varied).collect()
     }
-    found
+
+    /// Returns the largest significant ratio of two times; 1 if all values tie with the lowest.
+    pub fn largest(&self) -> f64 {
+        let significant = self.effects.iter().filter(|effect| !effect.ratio.is_tie());
+        significant.map(|effect| effect.ratio.times.max(1.0 / effect.ratio.times)).fold(1.0, f64::max)
+    }
 }
 
 #[cfg(test)]
@@ -74,28 +104,57 @@ mod tests {
     use crate::ranking;
     use furlong_model::{Capabilities, ConditionKind, Harness, Placement, RequestedConditions, Wait};
 
-    fn rows(medians_ns: [(&str, f64); 3]) -> Vec<ConditionEffect> {
-        let pages = ConditionKind::find("pages").unwrap();
-        let with = |(value, median_ns): (&str, f64)| {
-            let mut row = row("pipe", Wait::Block, Placement::OtherCore, median_ns);
-            let axis = vec![pages.read(value).unwrap()];
+    /// Returns the effects on a pipe with these times under these values of a condition, next to another mechanism.
+    fn effects(condition: &str, times_ns: &[(&str, f64)]) -> Vec<ConditionEffects> {
+        let kind = ConditionKind::find(condition).unwrap();
+        let with = |(value, median_ns): &(&str, f64)| {
+            let mut row = row("pipe", Wait::Block, Placement::OtherCore, *median_ns);
+            let axis = vec![kind.read(value).unwrap()];
             row.case.conditions =
                 RequestedConditions::combinations(&[axis], &Capabilities::DEFAULT).remove(0);
             row
         };
-        let mut rows = medians_ns.map(with).to_vec();
+        let mut rows: Vec<Row> = times_ns.iter().map(with).collect();
         rows.push(row("tcp", Wait::Block, Placement::OtherCore, 90_000.0));
         let groups = ranking::rank(&mut rows, &Harness::default(), by_median);
-        ConditionEffect::all(&groups, &rows)
+        ConditionEffects::all(&groups, &rows)
+    }
+
+    fn only(found: &[ConditionEffects]) -> (&'static str, &VariedBenchmark) {
+        let [ConditionEffects { condition, benchmarks }] = found else { panic!("{found:?}") };
+        let [benchmark] = &benchmarks[..] else { panic!("{benchmarks:?}") };
+        (condition, benchmark)
+    }
+
+    /// Returns each value with its ratio, rounded to a decimal, and whether it ties.
+    fn against_lowest(benchmark: &VariedBenchmark) -> Vec<(&str, f64, bool)> {
+        let rounded = |effect: &ValueEffect| (10.0 * effect.ratio.times).round() / 10.0;
+        let effects = benchmark.effects.iter();
+        effects.map(|effect| (&*effect.value, rounded(effect), effect.ratio.is_tie())).collect()
     }
 
     #[test]
-    fn largest_significant_effect_is_found() {
-        let found = rows([("4k", 30_000.0), ("thp", 15_000.0), ("huge", 10_000.0)]);
-        let [effect] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((effect.condition, effect.row.as_str()), ("pages", "pipe/block"));
-        assert_eq!(effect.values, ["huge", "4k"]);
-        assert!((effect.times - 3.0).abs() < 0.05, "{effect:?}");
+    fn each_value_is_compared_with_the_lowest() {
+        let found = effects("quota", &[("20%", 50_000.0), ("none", 10_000.0), ("50%", 20_000.0)]);
+        let (condition, benchmark) = only(&found);
+        assert_eq!(
+            (condition, &*benchmark.row, &*benchmark.baseline),
+            ("quota", "pipe/block", "none"),
+            "{found:?}"
+        );
+        assert_eq!(against_lowest(benchmark), [("20%", 5.0, false), ("50%", 2.0, false)]);
+        assert_eq!(benchmark.largest(), benchmark.effects[0].ratio.times);
+        assert_eq!(benchmark.trials, 3);
+        assert!(benchmark.needed_trials > 3, "three trials do not cover 95 %");
+    }
+
+    #[test]
+    fn values_that_tie_have_no_effect() {
+        let found = effects("sched", &[("other", 10_000.0), ("batch", 10_050.0), ("idle", 13_000.0)]);
+        assert_eq!(against_lowest(only(&found).1), [("batch", 1.0, true), ("idle", 1.3, false)]);
+        let found = effects("sched", &[("other", 10_000.0), ("batch", 10_050.0), ("idle", 9_950.0)]);
+        assert_eq!(only(&found).1.largest(), 1.0);
+        assert_eq!(effects("sched", &[("other", 10_000.0)]), [], "one value");
     }
 
     #[test]
@@ -107,14 +166,9 @@ mod tests {
         };
         let mut rows = [(64 << 10, 20_000.0), (1 << 20, 10_000.0)].map(with).to_vec();
         let groups = ranking::rank(&mut rows, &Harness::default(), by_median);
-        let found = ConditionEffect::all(&groups, &rows);
-        let [effect] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((effect.condition, effect.row.as_str()), ("buffer", "pipe/block"));
-        assert_eq!(effect.values, ["1MiB", "64KiB"]);
-    }
-
-    #[test]
-    fn ties_are_no_effect() {
-        assert_eq!(rows([("4k", 10_000.0), ("thp", 10_000.0), ("huge", 10_000.0)]), []);
+        let found = ConditionEffects::all(&groups, &rows);
+        let (condition, benchmark) = only(&found);
+        assert_eq!((condition, &*benchmark.baseline), ("buffer", "64KiB"));
+        assert_eq!(against_lowest(benchmark), [("1MiB", 0.5, false)]);
     }
 }

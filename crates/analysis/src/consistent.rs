@@ -113,7 +113,7 @@ mod tests {
     fn row(case: &Case, trials: &[Measurement]) -> Result<Row, Breach> {
         let decoded: Vec<_> = (0..)
             .zip(trials)
-            .map(|(number, trial)| MeasuredTrial::decode(number, number as usize, trial))
+            .map(|(number, trial)| MeasuredTrial::decode(case, number, number as usize, trial))
             .collect();
         Row::measure(&header(), case, None, &decoded.iter().collect::<Vec<_>>())
     }

@@ -80,7 +80,7 @@ impl<'a> DecodedRun<'a> {
     /// Returns the time by which benchmarks are compared of each measured trial, in nanoseconds, or an empty list if one of them
     /// cannot be decoded.
     pub(crate) fn deciding_ns(&self, case: &Case) -> Vec<f64> {
-        let each = self.trials.measured(case).map(|trial| trial.deciding_ns(case));
+        let each = self.trials.measured(case).map(|trial| trial.deciding_ns);
         each.collect::<Option<_>>().unwrap_or_default()
     }
 }

@@ -1,17 +1,17 @@
 //! Quotas and neighbours of a benchmark.
 
-use furlong_model::{Case, ConditionKind, Measurement, NeighbourUse, QuotaUse, RequestedCondition};
-use furlong_stats::{median, tidy};
+use crate::exchange::MedianTime;
+use furlong_model::{Case, Measurement, NeighbourUse, QuotaUse};
+use furlong_stats::tidy;
 use serde::Serialize;
 
 /// Figures of a benchmark with a requested quota or neighbour, or with the request for none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EnvironmentFigures {
-    /// Mean time of an exchange with all pauses, in nanoseconds: the median over the trials.
+    /// Mean time of an exchange with all pauses, in nanoseconds: the median over the trials. It decides.
     pub mean_ns: f64,
-    /// Number of each trial, and its mean in nanoseconds.
-    #[serde(skip)]
-    pub(crate) means: Vec<(u32, f64)>,
+    /// 95 % interval of `mean_ns`; `None` for fewer than three trials.
+    pub mean_ci95: Option<[f64; 2]>,
     /// Throttling of the roles; `None` without a quota.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttling: Option<QuotaFigures>,
@@ -33,12 +33,10 @@ pub struct QuotaFigures {
 
 impl EnvironmentFigures {
     /// Returns `None` if neither a quota nor a neighbour was requested, not even the absence of one.
-    pub(crate) fn of(case: &Case, numbers: &[u32], trials: &[&Measurement]) -> Option<EnvironmentFigures> {
-        if [quota(), beside()].iter().all(|kind| case.conditions.split(kind).is_none()) {
+    pub(crate) fn of(case: &Case, mean: MedianTime, trials: &[&Measurement]) -> Option<EnvironmentFigures> {
+        if !case.conditions.vary_cpu_time() {
             return None;
         }
-        let mean = |trial: &&Measurement| trial.elapsed_ns as f64 / trial.round_trips.max(1) as f64;
-        let means: Vec<f64> = trials.iter().map(mean).collect();
         let environments: Vec<_> = trials.iter().filter_map(|trial| trial.environment.as_deref()).collect();
         let mut neighbours = environments.first().map(|first| first.neighbours.clone()).unwrap_or_default();
         for (place, neighbour) in neighbours.iter_mut().enumerate() {
@@ -46,8 +44,8 @@ impl EnvironmentFigures {
             neighbour.cpu_ns = cpu_ns.fold(0, u64::saturating_add);
         }
         Some(EnvironmentFigures {
-            mean_ns: tidy(median(&means)?),
-            means: numbers.iter().copied().zip(means).collect(),
+            mean_ns: mean.ns,
+            mean_ci95: mean.ci95,
             throttling: QuotaFigures::of(environments.iter().flat_map(|trial| &trial.quotas)),
             neighbours,
         })
@@ -66,14 +64,4 @@ impl QuotaFigures {
             pause_ns: tidy(sum(|quota| quota.throttled_ns) / throttled.max(1.0)),
         })
     }
-}
-
-/// Kind of the condition that is a CPU quota.
-pub(crate) fn quota() -> &'static ConditionKind {
-    RequestedCondition::Quota { percent: None }.kind()
-}
-
-/// Kind of the condition that is a neighbour.
-pub(crate) fn beside() -> &'static ConditionKind {
-    RequestedCondition::Beside(None).kind()
 }

@@ -3,7 +3,7 @@
 //! The code uses the same names for all units. In JSON the unit is part of each name, as in `round_trip_ns` and
 //! `message_ns`, so that readers do not confuse them.
 
-use furlong_model::{Case, Measurement, Role, RoleTally, Unit, WaitKind};
+use furlong_model::{Case, DecidingFigure, Measurement, Role, RoleTally, Unit, WaitKind};
 use furlong_stats::{Distribution, Mixture, median, median_interval, outwards, tidy, uncertainty};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -18,8 +18,8 @@ pub struct ExchangeFigures {
     pub per_sample: u32,
     /// Times of the exchange.
     pub ns: Times,
-    /// Time per message of a stream, whose throughput decides; `None` otherwise.
-    pub stream: Option<MedianTime>,
+    /// Mean time, if it decides: of a stream the time per message, which is the reciprocal of its rate.
+    pub mean: Option<MedianTime>,
     /// Exchanges per second: the reciprocal of the median over trials of the time per exchange.
     pub per_second: f64,
     /// 95 % interval of `per_second` over trials; `None` for round trips, or for fewer than three trials.
@@ -69,7 +69,7 @@ impl ExchangeFigures {
             unit,
             per_sample: trials.iter().map(|trial| trial.round_trips_per_sample).max()?,
             ns: Times::of(times)?,
-            stream: None,
+            mean: None,
             per_second,
             per_second_ci95: interval_ns
                 .filter(|_| carries_a_load)
@@ -82,10 +82,9 @@ impl ExchangeFigures {
         })
     }
 
-    /// Returns the time by which benchmarks are ordered and compared: of a stream the time per message, which is the reciprocal
-    /// of its rate, and otherwise `p50`.
+    /// Returns the time by which benchmarks are ordered and compared: the mean if it decides, and otherwise `p50`.
     pub fn deciding(&self) -> MedianTime {
-        self.stream.unwrap_or(MedianTime { ns: self.ns.p50, ci95: self.ns.median_ci95 })
+        self.mean.unwrap_or(MedianTime { ns: self.ns.p50, ci95: self.ns.median_ci95 })
     }
 }
 
@@ -105,12 +104,12 @@ impl MedianTime {
     }
 }
 
-/// Returns the time of a trial by which benchmarks are compared, in nanoseconds: of a stream the time per message of each link,
-/// and otherwise the median.
+/// Returns the time of a trial by which benchmarks are compared, in nanoseconds: of a stream the time per message of each link.
 pub(crate) fn deciding_ns(case: &Case, trial: &Measurement, times: &Distribution) -> f64 {
-    match case.is_decided_by_throughput() {
-        true => trial.each_ns() * f64::from(case.links().get()),
-        false => times.median_ns(),
+    match case.deciding_figure() {
+        DecidingFigure::Throughput => trial.each_ns() * f64::from(case.links().get()),
+        DecidingFigure::Mean => times.mean_ns(),
+        DecidingFigure::Median => times.median_ns(),
     }
 }
 

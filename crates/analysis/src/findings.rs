@@ -3,10 +3,9 @@
 //! A finding that compares benchmarks requires intervals that do not overlap, or that overlap in the case of a tie.
 
 use crate::batch_knee::{batched_rows, knees};
-use crate::condition_costs::{ConditionCost, condition_costs};
 use crate::{
-    BatchKnee, BatchedRow, CommonProperties, ConditionEffect, Group, Growths, Level, PayloadKind, Ratio,
-    Regimes, Row, Verdict,
+    BatchKnee, BatchedRow, CommonProperties, ConditionEffects, DisturbedRow, Group, Growths, Level,
+    PayloadKind, Ratio, Regimes, Row, Verdict,
 };
 use furlong_model::{Case, Depth, Family, NoiseReading, Placement, SocketOption, WaitKind};
 use furlong_stats::{distinct, median, tidy};
@@ -119,12 +118,12 @@ pub enum Finding {
         /// The programs.
         programs: Vec<WaitingProgram>,
     },
-    /// A benchmark is faster with one value of a condition than with another.
-    Condition(ConditionEffect),
-    /// Benchmarks are slower under a quota, or next to a neighbour.
+    /// Effects of the values of a condition.
+    Condition(ConditionEffects),
+    /// Quotas were used up, or neighbours shared the CPU of a role.
     Environment {
-        /// The benchmarks, the longest means first.
-        costs: Vec<ConditionCost>,
+        /// The benchmarks.
+        rows: Vec<DisturbedRow>,
     },
     /// The second of two writes waits for a delayed acknowledgement of the first.
     DelayedAcknowledgement {
@@ -388,18 +387,18 @@ impl<'a> Race<'a> {
 }
 
 impl Race<'_> {
-    /// Finds the costs of quotas and neighbours. Trials alternated, so an unreliable machine affects all of them alike.
+    /// Finds how quotas and neighbours disturbed benchmarks.
     fn environment(&self) -> Option<Finding> {
-        let costs = condition_costs(self.rows);
-        (!costs.is_empty()).then_some(Finding::Environment { costs })
+        let rows: Vec<_> = self.rows.iter().filter_map(DisturbedRow::of).collect();
+        (!rows.is_empty()).then_some(Finding::Environment { rows })
     }
 
-    /// Finds the largest effect of each condition. A delayed acknowledgement explains those of socket options and writes.
+    /// Finds the effects of each condition. A delayed acknowledgement explains those of socket options and writes.
     fn condition_effects(&self) -> impl Iterator<Item = Finding> + use<> {
         let is_explained = self.delayed_acknowledgement().is_some();
         let is_its_cause =
-            |effect: &ConditionEffect| ["socket-options", "writes"].contains(&effect.condition);
-        let effects = ConditionEffect::all(self.groups, self.rows).into_iter();
+            |effect: &ConditionEffects| ["socket-options", "writes"].contains(&effect.condition);
+        let effects = ConditionEffects::all(self.groups, self.rows).into_iter();
         effects.filter(move |effect| !(is_explained && is_its_cause(effect))).map(Finding::Condition)
     }
 

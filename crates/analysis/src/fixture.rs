@@ -14,7 +14,7 @@ pub fn row(mechanism: &str, wait: Wait, placement: Placement, median_ns: f64) ->
     let trials = [1.0, 0.99, 1.01].map(|factor| measurement(&case, median_ns * factor, 0));
     let decoded: Vec<_> = (0..)
         .zip(&trials)
-        .map(|(number, trial)| MeasuredTrial::decode(number, number as usize, trial))
+        .map(|(number, trial)| MeasuredTrial::decode(&case, number, number as usize, trial))
         .collect();
     Row::measure(&header(), &case, family(mechanism), &decoded.iter().collect::<Vec<_>>()).unwrap()
 }

@@ -25,7 +25,6 @@ mod checks;
 mod comparable;
 mod compare;
 mod complete_rounds;
-mod condition_costs;
 mod condition_effects;
 mod conditions;
 mod consistent;
@@ -40,6 +39,7 @@ mod decoded_run;
 #[allow(dead_code)]
 #[path = "../../stats/src/fixture/source.rs"]
 mod distributions;
+mod disturbed_row;
 mod environment;
 mod exchange;
 mod experiment;
@@ -104,8 +104,7 @@ pub use compare::{
     ComparedRow, ComparedRun, Comparison, ComparisonRefusal, CountChange, CountedQuantity, Difference,
     InconclusiveReason, OnlyIn, Power, RunPart, Share, compare,
 };
-pub use condition_costs::{ConditionCost, FasterRow, MeanRow};
-pub use condition_effects::ConditionEffect;
+pub use condition_effects::{ConditionEffects, ValueEffect, VariedBenchmark};
 pub use conditions::{Condition, unusual_conditions};
 pub use costs::{CONTEXT_SWITCH, COSTS_SCHEMA, CostEstimate, Costs, WAKE_UP, cost_name};
 pub use count::{CountRow, CountingMethod, Figures, RoleFigures};
@@ -113,6 +112,7 @@ pub use count_summary::{COUNT_SCHEMA, CountSummary};
 pub use cpu_map::{CPU_MAP_SCHEMA, CpuMap, CpuMapFinding, CpuMapSettings, PairLatency, RelationLatency};
 pub use declared::undeclared_calls;
 pub use decoded_run::{DecodedRun, NamedRun};
+pub use disturbed_row::DisturbedRow;
 pub use environment::{EnvironmentFigures, QuotaFigures};
 pub use exchange::{
     Cpu, ExchangeFigures, FEWEST_BEYOND, MedianTime, PageFaults, Switches, Times, fewest_samples,

@@ -148,7 +148,7 @@ impl<'a> References<'a> {
         };
         let is_one = has_twin && is_there && switches >= FEWEST_SWITCHES;
         let medians = |case: &Case| {
-            self.trials.measured(case).filter_map(|trial| trial.deciding_ns(case)).collect::<Vec<_>>()
+            self.trials.measured(case).filter_map(|trial| trial.deciding_ns).collect::<Vec<_>>()
         };
         (is_one && calls_are_alike(self.run, case, &twin)).then(|| Reference {
             case,

@@ -105,11 +105,11 @@ fn level_of(position: usize, levels: &[(usize, Option<usize>)]) -> Option<usize>
 impl InBoth {
     /// Compares these benchmarks with their trials at the lower and the higher level; `None` without any.
     fn of(run: &Run, group: &Group, rows: &[(&Row, [Vec<&MeasuredTrial>; 2])]) -> Option<InBoth> {
-        let median_ns = |row: &Row, trials: &Vec<&MeasuredTrial>| {
-            median(&trials.iter().filter_map(|trial| trial.deciding_ns(&row.case)).collect::<Vec<_>>())
+        let median_ns = |trials: &Vec<&MeasuredTrial>| {
+            median(&trials.iter().filter_map(|trial| trial.deciding_ns).collect::<Vec<_>>())
         };
-        let ratio = |(row, [lower, higher]): &(&Row, [Vec<&MeasuredTrial>; 2])| {
-            Some(median_ns(row, higher)? / median_ns(row, lower)?)
+        let ratio = |(_, [lower, higher]): &(&Row, [Vec<&MeasuredTrial>; 2])| {
+            Some(median_ns(higher)? / median_ns(lower)?)
         };
         let times = median(&rows.iter().filter_map(ratio).collect::<Vec<_>>())?;
         let at: [Vec<Row>; 2] = array::from_fn(|level| {

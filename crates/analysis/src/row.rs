@@ -10,8 +10,8 @@ use crate::{
     trials::MeasuredTrial,
 };
 use furlong_model::{
-    AdapterFacts, Case, CountMethod, Depth, Family, Measurement, Placement, ProgramFacts, Role, RunHeader,
-    TimerLateness, WarmUp,
+    AdapterFacts, Case, CountMethod, DecidingFigure, Depth, Family, Measurement, Placement, ProgramFacts,
+    Role, RunHeader, TimerLateness, WarmUp,
 };
 use furlong_stats::{DistributionShape, SortedMap, are_apart, median, tidy};
 use serde::Serialize;
@@ -196,12 +196,12 @@ impl SoundCase<'_> {
     /// Computes all figures, or returns the broken law.
     pub(crate) fn row(self, header: &RunHeader) -> Result<Row, Breach> {
         let cpu_ci95 = self.interval(header, &Cpu::per_trial(self.case, &self.trials));
-        let environment = EnvironmentFigures::of(self.case, self.numbers(), &self.trials);
+        let environment = EnvironmentFigures::of(self.case, self.deciding, &self.trials);
         let SoundCase { case, family, trials, times, median_ci95, deciding, reached, failed_trials, .. } =
             self;
         let mut exchange = ExchangeFigures::of(case, &trials, &times).ok_or_else(no_trial)?;
         exchange.ns.median_ci95 = median_ci95;
-        exchange.stream = case.is_decided_by_throughput().then_some(deciding);
+        exchange.mean = (case.deciding_figure() != DecidingFigure::Median).then_some(deciding);
         exchange.cpu_ns.ci95 = cpu_ci95;
         let row = Row {
             case: case.clone(),
@@ -277,12 +277,6 @@ impl Row {
     /// Returns the CPU time over both roles, user and kernel, in nanoseconds per round trip.
     pub fn cpu_ns(&self) -> f64 {
         self.exchange.cpu_ns.all()
-    }
-
-    /// Returns the mean time of an exchange in nanoseconds, if it decides or if quotas or neighbours change it.
-    pub fn mean_ns(&self) -> Option<f64> {
-        let stream_ns = self.exchange.stream.map(|stream| stream.ns);
-        stream_ns.or_else(|| Some(self.environment.as_ref()?.mean_ns))
     }
 
     /// Returns the average number of CPUs that the two roles keep busy.
@@ -384,7 +378,7 @@ mod tests {
         trials.iter_mut().enumerate().for_each(|(index, trial)| change(index, trial));
         let decoded: Vec<_> = (0..)
             .zip(&trials)
-            .map(|(number, trial)| MeasuredTrial::decode(number, number as usize, trial))
+            .map(|(number, trial)| MeasuredTrial::decode(&case, number, number as usize, trial))
             .collect();
         Row::measure(&header(), &case, None, &decoded.iter().collect::<Vec<_>>())
     }
@@ -451,7 +445,7 @@ mod tests {
         let trials = medians.map(|ns| measurement(&case, ns, 0));
         let decoded: Vec<_> = (0..)
             .zip(&trials)
-            .map(|(number, trial)| MeasuredTrial::decode(number, number as usize, trial))
+            .map(|(number, trial)| MeasuredTrial::decode(&case, number, number as usize, trial))
             .collect();
         let interval = |across| {
             let header = RunHeader { trials: 3, across, ..header() };

@@ -234,7 +234,7 @@ impl<'a> Copies<'a> {
             medians_ns: self
                 .trials
                 .each_ref()
-                .map(|copy| copy.measured().filter_map(|trial| trial.deciding_ns(self.case)).collect()),
+                .map(|copy| copy.measured().filter_map(|trial| trial.deciding_ns).collect()),
         }
     }
 }

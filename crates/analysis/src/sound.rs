@@ -7,7 +7,7 @@ use crate::{
     checks::{check_trial, is_above_the_clock},
     consistent::keeps_its_cpus_busy_at_most,
     declared::calls_as_declared,
-    exchange::{MedianTime, deciding_ns},
+    exchange::MedianTime,
     law::{Breach, Law},
     noise::{core_to_core_times, lost_share, probed_share},
     saturation::{Evidence, Saturation},
@@ -101,8 +101,7 @@ impl<'a> SoundCase<'a> {
         let p50_ns = median(&medians).ok_or_else(no_trial)?;
         let numbers: Vec<u32> = trials.iter().map(|trial| trial.number).collect();
         let median_ci95 = interval(header, &numbers, &medians);
-        let deciding = trials.iter().zip(&times).map(|(trial, times)| deciding_ns(case, trial.record, times));
-        let deciding: Vec<f64> = deciding.collect();
+        let deciding: Vec<f64> = trials.iter().filter_map(|trial| trial.deciding_ns).collect();
         let deciding = MedianTime {
             ns: tidy(median(&deciding).ok_or_else(no_trial)?),
             ci95: interval(header, &numbers, &deciding),
@@ -137,11 +136,6 @@ impl<'a> SoundCase<'a> {
     /// Returns the interval of the median of a figure, given for each trial.
     pub(crate) fn interval(&self, header: &RunHeader, figures: &[f64]) -> Option<[f64; 2]> {
         interval(header, &self.numbers, figures)
-    }
-
-    /// Returns the numbers of the measured trials.
-    pub(crate) fn numbers(&self) -> &[u32] {
-        &self.numbers
     }
 }
 

@@ -277,6 +277,23 @@ mod tests {
     }
 
     #[test]
+    fn means_decide_under_quotas() {
+        let summary = DecodedRun::of(&fixture::comparison::throttled()).summary;
+        let [without, with] = &summary.rows[..] else { panic!("{:?}", summary.rows) };
+        assert_eq!(without.case.row(), "mechanism-0/spin (quota none)");
+        assert!(with.exchange.ns.p50 < 0.9 * without.exchange.ns.p50, "the median hides the pauses");
+        let ratio = with.vs_first.expect("a ratio");
+        assert!((ratio.times - 5.0).abs() < 0.1 && !ratio.is_tie(), "{ratio:?}");
+        assert_eq!([without.rank, with.rank], [Some(1), Some(2)]);
+        let effects = summary.findings.iter().find_map(|finding| match finding {
+            Finding::Condition(found) => Some(found.benchmarks[0].effects[0].clone()),
+            _ => None,
+        });
+        let effect = effects.expect("an effect of the quota");
+        assert_eq!((effect.value.as_str(), effect.ratio), ("20%", ratio), "table and finding agree");
+    }
+
+    #[test]
     fn a_run_without_its_end_is_partial() {
         let records = fixture::records().into_iter().filter(|record| !matches!(record, Record::End(_)));
         assert!(DecodedRun::of(&Run::from_records(records).unwrap()).summary.run.partial);

@@ -15,6 +15,8 @@ pub(crate) struct MeasuredTrial<'a> {
     pub record: &'a Measurement,
     /// Times of the trial, or the error of decoding them.
     pub times: Result<Distribution, HistogramError>,
+    /// Time by which benchmarks are compared, in nanoseconds; `None` if its times cannot be decoded.
+    pub deciding_ns: Option<f64>,
 }
 
 /// Trials of one case, in the order in which they ran.
@@ -26,14 +28,11 @@ pub(crate) struct CaseTrials<'a>(Vec<(&'a Trial, Option<MeasuredTrial<'a>>)>);
 pub(crate) struct Trials<'a>(SortedMap<&'a Case, CaseTrials<'a>>);
 
 impl<'a> MeasuredTrial<'a> {
-    /// Decodes a trial with this number and position.
-    pub(crate) fn decode(number: u32, position: usize, record: &'a Measurement) -> Self {
-        MeasuredTrial { number, position, record, times: Distribution::decode(&record.histogram) }
-    }
-
-    /// Returns its time by which benchmarks are compared, in nanoseconds; `None` if its times cannot be decoded.
-    pub(crate) fn deciding_ns(&self, case: &Case) -> Option<f64> {
-        self.times.as_ref().map(|times| deciding_ns(case, self.record, times)).ok()
+    /// Decodes a trial of this case with this number and position.
+    pub(crate) fn decode(case: &Case, number: u32, position: usize, record: &'a Measurement) -> Self {
+        let times = Distribution::decode(&record.histogram);
+        let deciding_ns = times.as_ref().map(|times| deciding_ns(case, record, times)).ok();
+        MeasuredTrial { number, position, record, times, deciding_ns }
     }
 }
 
@@ -57,10 +56,15 @@ impl<'a> CaseTrials<'a> {
 impl<'a> Trials<'a> {
     /// Decodes all trials.
     pub(crate) fn decode(trials: &'a [Trial]) -> Self {
+        Trials::decode_as(trials, trials)
+    }
+
+    /// Decodes trials that were measured with the cases of other trials, which select the deciding figure.
+    pub(crate) fn decode_as(trials: &'a [Trial], measured_as: &[Trial]) -> Self {
         let mut by_case: SortedMap<&Case, CaseTrials> = SortedMap::default();
-        for (position, trial) in trials.iter().enumerate() {
+        for (position, (trial, Trial { case, .. })) in trials.iter().zip(measured_as).enumerate() {
             let measured = trial.outcome.measurement();
-            let decoded = measured.map(|record| MeasuredTrial::decode(trial.number, position, record));
+            let decoded = measured.map(|record| MeasuredTrial::decode(case, trial.number, position, record));
             by_case.or_default(&trial.case).0.push((trial, decoded));
         }
         Trials(by_case)

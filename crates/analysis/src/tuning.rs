@@ -127,7 +127,10 @@ impl TuningResult {
 impl TunedCondition {
     /// Returns `None` unless the row has exactly one condition.
     fn of(row: &Row, plain: &Row, inherited: &Conditions, is_enough: bool) -> Option<TunedCondition> {
-        let [condition] = &row.case.conditions.iter().collect::<Vec<_>>()[..] else { return None };
+        let has_effect =
+            |condition: &&RequestedCondition| condition.without_effect().as_ref() != Some(*condition);
+        let conditions: Vec<_> = row.case.conditions.iter().filter(has_effect).collect();
+        let [condition] = conditions[..] else { return None };
         let ratio = Ratio::of(row, plain);
         let effect = match ratio.interval.filter(|_| is_enough).map(|ends| by_margin(ends, MARGIN)) {
             Some(Change::Better) => Effect::Faster,
@@ -149,9 +152,9 @@ impl TunedCondition {
     }
 }
 
-/// Returns the case without conditions.
+/// Returns the case without conditions, except for the absence of a quota or a neighbour.
 fn without(case: &Case) -> Case {
-    Case { conditions: RequestedConditions::default(), ..case.clone() }
+    Case { conditions: RequestedConditions::without_effects(case.conditions.iter()), ..case.clone() }
 }
 
 /// Whether the roles inherit this condition anyway.

@@ -8,7 +8,7 @@ use crate::page::{Page, Table, name};
 const OTHER_CLOCK: Figure = Figure { low: 0.95, high: 1.05 };
 
 /// Columns that a line of the legend explains, and the beginning of that line.
-const EXPLAINED: [(&str, &str); 13] = [
+const EXPLAINED: [(&str, &str); 14] = [
     ("from-to", "from-to:"),
     ("half", "half:"),
     ("shares", "shares:"),
@@ -17,6 +17,7 @@ const EXPLAINED: [(&str, &str); 13] = [
     ("sent again", "sent again:"),
     ("others", "others:"),
     ("all/s", "all/s:"),
+    ("fairness", "fairness:"),
     ("all", "all:"),
     ("slowest", "slowest:"),
     ("effort", "effort:"),
@@ -53,7 +54,7 @@ pub fn processors(text: &str) -> Option<f64> {
 
 /// Returns the column by which rows are ordered.
 pub fn deciding(table: &Table) -> &'static str {
-    ["CPU time", "p50"].into_iter().find(|head| table.column(head).is_some()).unwrap_or("mean")
+    ["CPU time", "mean"].into_iter().find(|head| table.column(head).is_some()).unwrap_or("p50")
 }
 
 fn law(found: &mut Vec<Contradiction>, law: &'static str, table: &Table, rows: &[&Vec<String>]) {

@@ -18,6 +18,7 @@ pub fn check(page: &Page, found: &mut Vec<Contradiction>) {
     for text in page.texts() {
         named_figures(&rankings, text, found);
         factors(text, found);
+        effects(text, found);
         winners(&rankings, text, found);
         all_tie(&rankings, text, found);
         wide_intervals(&rankings, page, text, found);
@@ -118,6 +119,25 @@ fn factors(text: &str, found: &mut Vec<Contradiction>) {
         let quotient = if is_slower { one.by(other) } else { other.by(one) };
         if !times.meets(quotient) {
             found.push(Contradiction::new("factors of sentences are quotients", text));
+        }
+    }
+}
+
+/// Checks that N in `with A f; with B g, N times as long` is the quotient of g and f, and that a tie does not exclude 1.
+fn effects(text: &str, found: &mut Vec<Contradiction>) {
+    for sentence in text.split(". ") {
+        let mut parts = sentence.split("; with ");
+        let Some(baseline) = parts.next().and_then(|first| holes(first, ": with {} {} {}")) else { continue };
+        let Some(baseline) = Figure::read(baseline[2]) else { continue };
+        for part in parts {
+            let (time, effect) = part.split_once(", ").unwrap_or((part, ""));
+            let time = time.split_once(' ').and_then(|(_, time)| Figure::read(time));
+            let times = effect.split_once(" times as long").and_then(|(times, _)| Figure::read(times));
+            let interval = holes(effect, "a tie ({})").and_then(|holes| Figure::read_interval(holes[0]));
+            let is_quotient = times.zip(time).is_none_or(|(times, time)| times.meets(time.by(baseline)));
+            if !is_quotient || interval.is_some_and(|Figure { low, high }| low > 1.0 || high < 1.0) {
+                found.push(Contradiction::new("factors of sentences are quotients", sentence));
+            }
         }
     }
 }

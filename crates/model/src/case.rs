@@ -37,6 +37,17 @@ pub struct Case {
     pub conditions: RequestedConditions,
 }
 
+/// Figure by which benchmarks are ordered and compared. All benchmarks of a group have the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecidingFigure {
+    /// Median time of the exchanges of a trial.
+    Median,
+    /// Mean time of these exchanges: quotas and neighbours pause a few of them, which hardly changes the median.
+    Mean,
+    /// Throughput of a trial: messages follow each other one way as fast as they are received.
+    Throughput,
+}
+
 /// The form of a case in records: the options of all patterns are fields of one object.
 #[derive(Serialize, Deserialize)]
 struct WrittenCase {
@@ -267,9 +278,13 @@ impl Case {
         }
     }
 
-    /// Returns whether messages follow each other one way as fast as they are received, so that throughput decides.
-    pub fn is_decided_by_throughput(&self) -> bool {
-        self.pattern().is_stream() && self.arrival.is_closed_loop()
+    /// Returns the figure by which the benchmark is ordered and compared.
+    pub fn deciding_figure(&self) -> DecidingFigure {
+        match () {
+            () if self.pattern().is_stream() && self.arrival.is_closed_loop() => DecidingFigure::Throughput,
+            () if self.conditions.vary_cpu_time() => DecidingFigure::Mean,
+            () => DecidingFigure::Median,
+        }
     }
 
     /// Returns the mean bytes of a message; for a request, of a response.

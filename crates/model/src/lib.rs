@@ -57,7 +57,7 @@ pub use capabilities::{
     ATOMIC_BYTES, Capabilities, Copies, Family, KernelBuffer, Lifetime, OwnedCapabilities, PeerDeath, Reach,
     Sharing, Start, WhenFull,
 };
-pub use case::{Case, mechanism_of, row_name};
+pub use case::{Case, DecidingFigure, mechanism_of, row_name};
 pub use conditions::{Conditions, DEBUG_BUILD, DEFAULT_CPU_WEIGHT, DEFAULT_TIMER_SLACK_NS};
 pub use cost::{Cost, CostFigure, CostReading};
 pub use count::{Count, CountMethod, RoleCount};

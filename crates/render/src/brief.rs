@@ -8,7 +8,7 @@ use super::{
     findings::finding,
     marks::marks,
     noise, prose, summary as full, unmeasured,
-    words::{fitness, strategy},
+    words::{deciding_name, first_of_each, fitness, strategy},
 };
 use furlong_analysis::text::plain;
 use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
@@ -75,17 +75,6 @@ fn head(summary: &Summary) -> Section {
     let verdict: Vec<_> = [text].into_iter().chain(noise::briefly(&run.noise)).collect();
     let section = Section::default().paragraph(prose::machine_briefly(&run.machine));
     full::with_run_warnings(section.toned(tone, verdict.join(" ")), run)
-}
-
-/// Returns the values without duplicates, in the order of their first occurrence.
-fn first_of_each<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
 }
 
 /// Benchmarks of one exchange with one kind of wait strategy.
@@ -275,9 +264,10 @@ fn legend(summary: &Summary, parts: &[Part]) -> Vec<String> {
     let rows = || parts.iter().flat_map(|part| &part.lines).flat_map(|line| line.rows.iter().flatten());
     let (interval, fewest) = interval_head(rows().copied(), summary.run.across);
     let interval = fewest.map_or_else(String::new, |_| format!(" ({interval})"));
-    let columns = rows().next().map(|_| {
+    let columns = rows().next().map(|row| {
+        let figure = deciding_name(row);
         format!(
-            "±: interval of the median{interval}, the wider side; vs first: ratio to the fastest of the part; tie: not \
+            "±: interval of the {figure}{interval}, the wider side; vs first: ratio to the fastest of the part; tie: not \
              significantly slower; CPU: mean CPU time of both processes per round trip."
         )
     });

@@ -13,7 +13,7 @@ use furlong_analysis::text::{
 use furlong_analysis::{
     AgainstOne, BatchFigures, HighestRate, PayloadKind, ReachMedians, Row, Shares, Summary, Unit,
 };
-use furlong_model::format_ns;
+use furlong_model::{DecidingFigure, format_ns};
 use furlong_stats::{coverage, sort_by_key, trials_of_comparison};
 
 /// A row with what its cells need to know about its group.
@@ -153,8 +153,6 @@ const GB_PER_SECOND: &str = "GB/s";
 const DEPTH: &str = "depth: minimum number of messages in flight before the sender waits for the receiver. With a \
                      depth of 1, both sides take turns.";
 
-const MEAN: &str = "mean: elapsed time per message or round trip, the median over trials.";
-
 const TO_ALL: &str = "Each message goes to every receiver, over separate links or one broadcast link. p50, p99 and so \
                       on: time until the last receiver has it; first: until the first receiver has it. One message is \
                       in flight.";
@@ -163,8 +161,9 @@ const SHARED_END: &str = "Senders or workers share one end of a link, and all re
                           messages. p50 and so on: time from message to message at one receiver or, with workers, at \
                           the single sender.";
 
-const ALL: &str = "all/s: total rate; a message to several receivers counts once for each. fairness: Jain's index, 1 \
-                   if all have the same rate, 1/n if one has the whole rate.";
+const ALL: &str = "all/s: total rate; a message to several receivers counts once for each.";
+
+const FAIRNESS: &str = "fairness: Jain's index, 1 if all have the same rate, 1/n if one has the whole rate.";
 
 const LOST: &str = "lost: share of the messages that a receiver did not get, because the sender never waits: they \
                     were overwritten before they were read, or dropped because there was no room. All received \
@@ -178,7 +177,7 @@ const OTHERS: &str = "others: rate of all other receivers while one receiver sle
                       It is measured in a separate part of the trial; in all other parts, no receiver is put to sleep.";
 
 /// All figures.
-pub(crate) static FIGURES: [Figure; 40] = [
+pub(crate) static FIGURES: [Figure; 41] = [
     figure("#", place)
         .keys(&[
             Key::One(7, "rank", Cell::RowWhole(|row| row.rank.map(|rank| rank as u64))),
@@ -200,7 +199,8 @@ pub(crate) static FIGURES: [Figure; 40] = [
             Key::One(70, "depth_messages", Cell::RowText(|row| depth(row, 0))),
             Key::One(71, "depth_back_messages", Cell::RowText(|row| depth(row, 1))),
         ])
-        .notes(&[Note::Always(13, DEPTH)]),
+        .expendable(6)
+        .notes(&[Note::WithColumn(13, DEPTH)]),
     figure("first", |entry| reached(entry, |reached| reached.first_ns))
         .when(is_fan_out)
         .keys(&[Key::One(59, "first_p50_ns", Cell::FigureIfAny(|row| Some(row.reached?.first_ns)))])
@@ -210,11 +210,11 @@ pub(crate) static FIGURES: [Figure; 40] = [
         .when(is_fan_out)
         .keys(&[Key::One(60, "half_p50_ns", Cell::FigureIfAny(|row| Some(row.reached?.median_ns)))])
         .notes(&[Note::WithColumn(2, "half: until half of the receivers have it.")]),
-    figure("mean", |entry| entry.row.mean_ns().map_or_else(String::new, format_ns))
-        .when(|row| row.mean_ns().is_some())
-        .notes(&[Note::WithColumn(1, MEAN), Note::Made(2, mean_beside_median)]),
-    figure("p50", |entry| format_ns(entry.row.exchange.ns.p50))
-        .when(|row| row.exchange.stream.is_none())
+    figure("mean", |entry| entry.row.exchange.mean.map_or_else(String::new, |mean| format_ns(mean.ns)))
+        .when(|row| row.exchange.mean.is_some())
+        .notes(&[Note::Made(1, means)]),
+    figure("p50", p50)
+        .when(|row| row.exchange.mean.is_none())
         .keys(&[
             Key::One(
                 14,
@@ -250,6 +250,7 @@ pub(crate) static FIGURES: [Figure; 40] = [
         Key::One(23, "median_ci95_high_ns", Cell::FigureIfAny(|row| Some(row.exchange.ns.median_ci95?[1]))),
     ])
     .notes(&[Note::Made(0, intervals)]),
+    figure("p50", p50).expendable(2).when(|row| row.case.deciding_figure() == DecidingFigure::Mean),
     figure(TRIALS, |entry| entry.row.trials.to_string()).expendable(3).keys(&[
         Key::One(
             12,
@@ -318,7 +319,9 @@ pub(crate) static FIGURES: [Figure; 40] = [
             ),
         ]),
     figure("fairness", |entry| shared(entry, |shares| format!("{:.3}", shares.fairness)))
+        .expendable(4)
         .when(has_shares)
+        .notes(&[Note::WithColumn(17, FAIRNESS)])
         .keys(&[Key::One(64, "fairness", Cell::Share(|shares| shares.fairness))]),
     figure("shares", |entry| {
         let percent = |share: f64| format_digits(100.0 * share);
@@ -326,6 +329,7 @@ pub(crate) static FIGURES: [Figure; 40] = [
             format!("{}-{} %", percent(shares.least), percent(shares.most))
         })
     })
+    .expendable(3)
     .when(has_shares)
     .keys(&[
         Key::One(65, "least_share", Cell::Share(|shares| shares.least)),
@@ -613,7 +617,7 @@ fn intervals(summary: &Summary) -> Vec<Block> {
     for groups in summary.groups.chunk_by(|a, b| a.carries == b.carries) {
         let rows: Vec<&Row> = groups.iter().flat_map(|group| summary.rows_of(group)).collect();
         let (head, Some(fewest)) = interval_head(rows.iter().copied(), across) else { continue };
-        let figure = if rows.iter().any(|row| row.exchange.stream.is_none()) { "p50" } else { "the mean" };
+        let figure = if rows.iter().any(|row| row.exchange.mean.is_none()) { "p50" } else { "the mean" };
         if groups[0].carries == PayloadKind::Nothing || meanings.iter().any(|(known, _)| *known == head) {
             continue;
         }
@@ -682,11 +686,23 @@ fn compared_with_one(summary: &Summary) -> Vec<Block> {
     footnote(rows.any(is_against_one).then(|| format!("all: total rate relative to one alone{unknown}.")))
 }
 
-/// Returns the note on tables with mean and p50: pauses by a quota or a neighbour are in the mean.
-fn mean_beside_median(summary: &Summary) -> Vec<Block> {
-    let has_both = |row: &Row| row.mean_ns().is_some() && row.exchange.stream.is_none();
-    let text = "Findings on quotas and neighbours compare means, which have all pauses. Order and vs first follow p50.";
-    footnote(summary.rows.iter().any(has_both).then(|| text.to_owned()))
+fn p50(entry: &Entry) -> String {
+    format_ns(entry.row.exchange.ns.p50)
+}
+
+/// Returns what the means of a run are, if they decide.
+fn means(summary: &Summary) -> Vec<Block> {
+    let text = match summary.rows.iter().find(|row| row.exchange.mean.is_some()) {
+        None => return Vec::new(),
+        Some(row) if row.case.deciding_figure() == DecidingFigure::Throughput => {
+            "mean: elapsed time per message, the median over trials."
+        }
+        Some(_) => {
+            "mean: mean time of a trial, the median over trials. It has the pauses by quotas and neighbours, which p50 hides, so \
+             order, ties and vs first follow it."
+        }
+    };
+    vec![Block::Legend(vec!["mean".to_owned()], None, vec![text.to_owned()])]
 }
 
 /// Returns the note that explains `=` and `~`.

@@ -3,21 +3,22 @@
 use super::growth::growth;
 use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
-use furlong_analysis::text::{decimals, listed, plain, ratios_between};
+use furlong_analysis::text::{decimals, format_ratio, listed, plain, ratios_between};
 use furlong_analysis::{
-    BatchFigures, BatchKnee, BatchedRow, ConditionCost, ConditionEffect, FasterRow, Finding, InBoth,
-    NamedRow, QuotaFigures, Regimes, Summary, WaitingProgram,
+    BatchFigures, BatchKnee, BatchedRow, CommonProperties, ConditionEffects, DisturbedRow, Finding, InBoth,
+    NamedRow, QuotaFigures, Regimes, Summary, ValueEffect, VariedBenchmark, WaitingProgram,
 };
 use furlong_model::{Placement, WaitKind, format_ns};
-use furlong_stats::{FEWEST_TRIALS, coverage};
 use std::ops::RangeInclusive;
 
 /// Own programs that are named one by one.
 const PROGRAMS_NAMED: usize = 4;
 /// Benchmarks with several messages per call that are named one by one.
 const BATCHES_NAMED: usize = 8;
-/// Benchmarks under a quota or next to a neighbour that are named one by one.
+/// Benchmarks under a condition that are named one by one.
 const BENCHMARKS_NAMED: usize = 4;
+/// Values of a condition that are named one by one.
+const VALUES_NAMED: usize = 6;
 
 /// Returns the findings of each summary, for programs.
 pub(crate) fn findings<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> JudgedSentences {
@@ -101,11 +102,12 @@ pub fn finding(finding: &Finding) -> String {
             factor(*times),
             named(several),
         ),
-        Finding::Condition(effect) => condition_effect(effect),
+        Finding::Condition(effects) => condition_effects(effects),
         Finding::Waits { programs } => waits(programs),
-        Finding::Environment { costs } => {
-            let costs: Vec<_> = costs.iter().take(BENCHMARKS_NAMED).map(condition_cost).collect();
-            format!("Mean times include all pauses. {}", costs.join(" "))
+        Finding::Environment { rows } => {
+            let more = rows.len().saturating_sub(BENCHMARKS_NAMED);
+            let more = (more > 0).then(|| format!("So was {}.", count(more, "more benchmark")));
+            rows.iter().take(BENCHMARKS_NAMED).map(disturbed).chain(more).collect::<Vec<_>>().join(" ")
         }
         Finding::DelayedAcknowledgement { row } => format!(
             "{} waits about {} per message: the second write waits for the acknowledgement of the first (Nagle), which the \
@@ -124,28 +126,67 @@ pub fn finding(finding: &Finding) -> String {
     }
 }
 
-/// Describes the effect of a condition, with the cause if it is known.
-fn condition_effect(effect: &ConditionEffect) -> String {
-    let ConditionEffect { condition, values: [fast, slow], row, among, times, p50_ns } = effect;
-    let cause = match (*condition, &**fast, &**slow) {
-        ("pages", "thp" | "huge", "4k") => {
-            ": an entry of the TLB covers a huge page as it covers a page of 4 KiB, so copies miss it less often"
+/// Describes the effects of the values of a condition, the largest first.
+fn condition_effects(ConditionEffects { condition, benchmarks }: &ConditionEffects) -> String {
+    let (differing, tied): (Vec<_>, Vec<_>) = benchmarks.iter().partition(|one| one.largest() > 1.0);
+    let (named, summed_up) =
+        if differing.is_empty() && tied.len() == 1 { (tied, vec![]) } else { (differing, tied) };
+    let mut sentences: Vec<_> =
+        named.iter().take(BENCHMARKS_NAMED).map(|one| condition_effect(condition, one)).collect();
+    if named.len() > BENCHMARKS_NAMED {
+        let more = count(named.len() - BENCHMARKS_NAMED, "more benchmark");
+        sentences.push(format!("Effects of {condition} on {more} are smaller."));
+    }
+    if !summed_up.is_empty() {
+        let names: Vec<_> =
+            summed_up.iter().map(|one| format!("{} {}", plain(&one.row), alike(&one.among))).collect();
+        let names = listed(&names, BENCHMARKS_NAMED);
+        sentences.push(format!("All values of {condition} tie with the lowest: {names}."));
+    }
+    let few = benchmarks.iter().find(|one| one.trials < one.needed_trials);
+    sentences.extend(few.map(|VariedBenchmark { trials, needed_trials, .. }| {
+        format!("{} do not cover 95 %: ask for --trials {needed_trials}.", count(*trials, "trial"))
+    }));
+    sentences.join(" ")
+}
+
+/// Compares each value of a condition with the lowest one.
+fn condition_effect(condition: &str, benchmark: &VariedBenchmark) -> String {
+    let VariedBenchmark { row, among, baseline, baseline_ns, effects, .. } = benchmark;
+    let effect = |ValueEffect { value, ns, ratio }: &ValueEffect| {
+        let interval = ratio.interval.map(|ends| format!(" ({})", ratios_between(ends))).unwrap_or_default();
+        let time = format_ns(*ns);
+        match ratio.is_tie() {
+            true => format!("with {value} {time}, a tie{interval}"),
+            false => {
+                let cause = cause(condition, value, ratio.times, among);
+                format!("with {value} {time}, {} times as long{interval}{cause}", format_ratio(ratio.times))
+            }
         }
-        ("isolation", "thread", "fork" | "exec") if among.placement == Placement::SameCore => {
-            ": a switch between threads of one process keeps the address space"
+    };
+    format!(
+        "{}, {}: with {condition} {baseline} {}; {}.",
+        plain(row),
+        alike(among),
+        format_ns(*baseline_ns),
+        listed(&effects.iter().map(effect).collect::<Vec<_>>(), VALUES_NAMED).replace("), with", "); with")
+    )
+}
+
+/// Returns the known cause of the effect of a value against the lowest one.
+fn cause(condition: &str, value: &str, times: f64, among: &CommonProperties) -> &'static str {
+    match (condition, value) {
+        ("pages", "thp" | "huge") if times < 1.0 => {
+            ", because an entry of the TLB covers a huge page as it covers a page of 4 KiB"
         }
-        ("beside", _, "none") if among.waiting == WaitKind::Sleeping => {
-            ": a neighbour keeps its CPU from going idle, which shortens wake-ups"
+        ("isolation", "fork" | "exec") if times > 1.0 && among.placement == Placement::SameCore => {
+            ", because a switch between threads of one process keeps the address space"
+        }
+        ("beside", _) if times < 1.0 && among.waiting == WaitKind::Sleeping => {
+            ", because a neighbour keeps its CPU from going idle, which shortens wake-ups"
         }
         _ => "",
-    };
-    let [fast_ns, slow_ns] = p50_ns.map(format_ns);
-    format!(
-        "Among benchmarks {}, {} with {condition} {fast} is {} times as fast as with {slow} ({fast_ns}, {slow_ns}){cause}.",
-        alike(among),
-        plain(row),
-        factor(*times),
-    )
+    }
 }
 
 /// Names the calls that carried several messages, and the batches beyond which nothing is gained.
@@ -212,46 +253,18 @@ fn waits(programs: &[WaitingProgram]) -> String {
     format!("{}. {cause}.", listed(&each.collect::<Vec<_>>(), PROGRAMS_NAMED))
 }
 
-/// Compares a benchmark under a quota or next to a neighbour with the other benchmarks.
-fn condition_cost(cost: &ConditionCost) -> String {
-    let with_ns = cost.with.mean_ns;
-    let mut text = format!("{} takes {}", plain(&cost.with.row), format_ns(with_ns));
-    if let Some(faster) = &cost.without {
-        let (times, time) = (factor(faster.times), format_ns(faster.mean.mean_ns));
-        let row = plain(&faster.mean.row);
-        text += &format!(", {times} times as long as {row} ({time}; interval {})", ratio_interval(faster));
-    } else if cost.throttling.is_some() && cost.trials < FEWEST_TRIALS {
-        text += " (fewer than three trials: no ratio; --trials 6)";
-    }
-    if let Some(QuotaFigures { period_ns, periods_share, pause_ns }) = cost.throttling {
+/// Describes how a quota or a neighbour disturbed a benchmark.
+fn disturbed(DisturbedRow { row, throttling, shared_cpu }: &DisturbedRow) -> String {
+    let throttled = throttling.map(|QuotaFigures { period_ns, periods_share, pause_ns }| {
         // Not 0 %: the quota was used up at least once.
         let percent = (periods_share * 100.0).round().max(1.0);
         let (period, pause) = (format_ns(period_ns), format_ns(pause_ns));
-        text += &format!(
-            ": it used up its quota in {percent} % of the periods of {period}, and then paused for {pause} on average"
-        );
-    }
-    if let Some(faster) = &cost.relief {
-        let (times, time) = (factor(faster.times), format_ns(faster.mean.mean_ns));
-        let row = plain(&faster.mean.row);
-        text += &format!("; {row} is {times} times as fast: {time} (interval {})", ratio_interval(faster));
-    }
-    if let Some(cpu) = cost.shared_cpu {
-        text += &format!(" (the neighbour shares CPU {cpu} with a role, because no CPU was free)");
-    }
-    text + "."
-}
-
-/// Formats the interval of a ratio, with its coverage if that is below 95 %.
-fn ratio_interval(faster: &FasterRow) -> String {
-    let ends = ratios_between(faster.interval);
-    match coverage(faster.rounds) {
-        share if share < 0.95 => {
-            let trials = count(faster.rounds, "trial");
-            format!("{ends}, which {trials} cover to {:.0} %; --trials 6 covers 95 %", 100.0 * share)
-        }
-        _ => ends,
-    }
+        format!("used up its quota in {percent} % of the periods of {period}, and then paused for {pause} on average")
+    });
+    let shared =
+        shared_cpu.map(|cpu| format!("shared CPU {cpu} with the neighbour, because no CPU was free"));
+    let what: Vec<_> = throttled.into_iter().chain(shared).collect();
+    format!("{} {}.", plain(row), what.join("; it "))
 }
 
 /// Reports findings that hold at both levels of the core-to-core time.
@@ -306,29 +319,31 @@ fn named(NamedRow { row, p50_ns }: &NamedRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_analysis::CommonProperties;
-    use furlong_analysis::MeanRow;
+    use furlong_analysis::Ratio;
     use furlong_model::Depth;
 
     fn row(row: &str, p50_ns: f64) -> NamedRow {
         NamedRow { row: row.to_owned(), p50_ns }
     }
 
-    fn cost(with: &str, without: &str, relief: Option<&str>) -> ConditionCost {
-        let mean = |row: &str, mean_ns| MeanRow { row: row.to_owned(), mean_ns };
-        let faster = |row: &str, mean_ns| FasterRow {
-            mean: mean(row, mean_ns),
-            times: 90e3 / mean_ns,
-            interval: [7.5, 9.5],
-            rounds: 3,
+    fn varied(
+        placement: Placement,
+        [baseline, row]: [&str; 2],
+        effects: &[(&str, f64, [f64; 2])],
+    ) -> VariedBenchmark {
+        let effect = |(value, times, interval): &(&str, f64, [f64; 2])| ValueEffect {
+            value: (*value).to_owned(),
+            ns: 10e3 * times,
+            ratio: Ratio { times: *times, interval: Some(*interval) },
         };
-        ConditionCost {
-            with: mean(with, 90e3),
-            trials: 3,
-            without: Some(faster(without, 10e3)),
-            relief: relief.map(|row| faster(row, 11e3)),
-            throttling: Some(QuotaFigures { period_ns: 1e8, periods_share: 0.95, pause_ns: 78e6 }),
-            shared_cpu: relief.map(|_| 1),
+        VariedBenchmark {
+            row: row.to_owned(),
+            among: CommonProperties { waiting: WaitKind::Sleeping, placement, size_bytes: Some(128) },
+            baseline: baseline.to_owned(),
+            baseline_ns: 10e3,
+            effects: effects.iter().map(effect).collect(),
+            trials: 9,
+            needed_trials: 9,
         }
     }
 
@@ -465,32 +480,44 @@ mod tests {
                  is faster than tcp/spin at the lower level, and slower at the higher one.",
             ),
             (
-                Finding::Condition(ConditionEffect {
+                Finding::Condition(ConditionEffects {
                     condition: "pages",
-                    values: ["huge", "4k"].map(str::to_owned),
-                    row: "process-vm/futex".to_owned(),
-                    among: among.clone(),
-                    times: 1.56,
-                    p50_ns: [28e6, 44e6],
-                }),
-                "process-vm/futex with pages huge is 1.6 times as fast as with 4k (28.0 ms, 44.0 ms): an entry of the TLB",
-            ),
-            (
-                Finding::Environment {
-                    costs: vec![cost("pipe/spin (quota 20%)", "pipe/spin (quota none)", None)],
-                },
-                "pauses. pipe/spin (quota 20%) takes 90.0 us, 9.0 times as long as pipe/spin (quota none) (10.0 us; interval \
-                 7.50-9.50, which 3 trials cover to 75 %; --trials 6 covers 95 %): it used up its quota in 95 % of the periods of 100 ms, and then paused for 78.0 ms on average.",
-            ),
-            (
-                Finding::Environment {
-                    costs: vec![cost(
-                        "pipe/block (cpu:1)",
-                        "pipe/block (no neighbour)",
-                        Some("pipe/block (sched fifo:50, cpu:1)"),
+                    benchmarks: vec![varied(
+                        Placement::OtherCore,
+                        ["4k", "process-vm/futex"],
+                        &[("thp", 1.01, [0.98, 1.04]), ("huge", 0.64, [0.6, 0.7])],
                     )],
+                }),
+                "process-vm/futex, blocking on two cores (128B): with pages 4k 10.0 us; with thp 10.1 us, a tie (0.98-1.04); with \
+                 huge 6.40 us, 0.64 times as long (0.60-0.70), because an entry of the TLB",
+            ),
+            (
+                Finding::Condition(ConditionEffects {
+                    condition: "sched",
+                    benchmarks: ["pipe/block", "tcp/block"]
+                        .map(|row| VariedBenchmark {
+                            trials: 3,
+                            ..varied(Placement::SameCore, ["other", row], &[("batch", 1.0, [0.9, 1.1])])
+                        })
+                        .to_vec(),
+                }),
+                "All values of sched tie with the lowest: pipe/block blocking on one core (128B), tcp/block blocking on one core (128B). \
+                 3 trials do not cover 95 %: ask for --trials 9.",
+            ),
+            (
+                Finding::Environment {
+                    rows: vec![DisturbedRow {
+                        row: "pipe/spin (quota 20%)".to_owned(),
+                        throttling: Some(QuotaFigures {
+                            period_ns: 1e8,
+                            periods_share: 0.95,
+                            pause_ns: 78e6,
+                        }),
+                        shared_cpu: Some(1),
+                    }],
                 },
-                "; pipe/block (sched fifo:50, cpu:1) is 8.2 times as fast: 11.0 us (interval 7.50-9.50, which 3 trials cover to 75 %; --trials 6 covers 95 %) (the neighbour shares CPU 1 with",
+                "pipe/spin (quota 20%) used up its quota in 95 % of the periods of 100 ms, and then paused for 78.0 ms on average; it \
+                 shared CPU 1 with the neighbour",
             ),
             (
                 Finding::MemoryTies { among, memory, rest: pipe },

@@ -254,6 +254,19 @@ mod tests {
         let text = markdown(&summary);
         assert!(text.contains("| 0.00625x |") && !text.contains("| 0.01x |"), "{text}");
         assert!(text.contains("| 0.700-0.900 % |"), "{text}");
+        // A stream of several groups has these columns, too.
+        let stream = reshaped(|rows| {
+            for row in rows {
+                row.case = row.case.clone().with_pattern(furlong_model::Pattern::FanIn);
+                row.exchange.unit = furlong_analysis::Unit::Message;
+                row.exchange.bytes_per_second = Some(123_456_789.0);
+                row.depth = Some([furlong_model::Depth::of(481); 2]);
+                row.shares = summary.rows[0].shares;
+            }
+        });
+        let narrow = table(&stream, Style { width: 80, ..Style::default() });
+        assert!(narrow.contains("  all/s  ") && !narrow.contains("fairness"), "{narrow}");
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::markdown::page;
 use crate::style::Style;
 use furlong_analysis::text::{format_ratio, plain, ratios_between};
 use furlong_analysis::{Effect, SkippedCase, SkippedStatus, TunedBenchmark, TunedCondition, TuningResult};
-use furlong_model::{Unit, format_ns};
+use furlong_model::{DecidingFigure, Unit, format_ns};
 use furlong_stats::distinct;
 
 /// Explanation below the tables.
@@ -65,7 +65,10 @@ fn document(tuning: &TuningResult) -> Document {
 fn benchmark(benchmark: &TunedBenchmark) -> Section {
     let columns = [
         Column::words("condition"),
-        Column::figures(if benchmark.case.is_decided_by_throughput() { "mean" } else { "p50" }),
+        Column::figures(match benchmark.case.deciding_figure() {
+            DecidingFigure::Median => "p50",
+            DecidingFigure::Mean | DecidingFigure::Throughput => "mean",
+        }),
         Column::figures("vs none"),
         Column::figures("from-to").expendable(2),
         Column::figures("CPU").expendable(1),

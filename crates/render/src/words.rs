@@ -54,6 +54,22 @@ pub fn timed(unit: Unit) -> &'static str {
     }
 }
 
+/// Returns the values without duplicates, in the order of their first occurrence.
+pub(crate) fn first_of_each<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// Names the figure that orders a benchmark.
+pub fn deciding_name(row: &Row) -> &'static str {
+    if row.exchange.mean.is_some() { "mean" } else { "median" }
+}
+
 /// Formats a number with its noun: `1 row`, `3 rows`, `3 processes`.
 pub fn count(number: usize, what: &str) -> String {
     let plural = if what.ends_with('s') { "es" } else { "s" };

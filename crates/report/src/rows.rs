@@ -1,7 +1,7 @@
 //! Every row of a run as a table, and every case without one.
 
 use furlong_analysis::{Row, SkippedCase, Unit};
-use furlong_model::{Depth, format_bytes, format_ns};
+use furlong_model::{DecidingFigure, Depth, format_bytes, format_ns};
 use furlong_render::document::{Cell, Column, Row as Line, Table};
 use furlong_render::{format_count, format_digits, marked_name, plain, plain_sentence};
 
@@ -9,15 +9,16 @@ use furlong_render::{format_count, format_digits, marked_name, plain, plain_sent
 type Figure = fn(&Row) -> Option<Cell>;
 
 /// The columns of the table of rows; one that no row has is left out.
-static COLUMNS: [(Column, Figure); 20] = [
+static COLUMNS: [(Column, Figure); 21] = [
     (Column::words("row"), |row| Some(Cell::Text(marked_name(row)))),
     (Column::words("ranked among"), |row| Some(Cell::Text(plain(&row.group)))),
     (Column::figures("size"), |row| Some(size(row.case.size_bytes))),
     (Column::figures("place"), |row| row.rank.map(whole)),
-    (Column::figures("mean"), |row| row.mean_ns().map(time)),
-    (Column::figures("p50"), |row| Some(time(row.exchange.ns.p50)).filter(|_| row.exchange.stream.is_none())),
+    (Column::figures("mean"), |row| row.exchange.mean.map(|mean| time(mean.ns))),
+    (Column::figures("p50"), |row| median(row, DecidingFigure::Median)),
     (Column::figures("95 % in run from"), |row| Some(time(row.exchange.deciding().ci95?[0]))),
     (Column::figures("to"), |row| Some(time(row.exchange.deciding().ci95?[1]))),
+    (Column::figures("p50"), |row| median(row, DecidingFigure::Mean)),
     (Column::figures("p99"), |row| row.exchange.ns.tail()[0].map(time)),
     (Column::figures("p99.9"), |row| row.exchange.ns.tail()[1].map(time)),
     (Column::figures("p99.99"), |row| row.exchange.ns.tail()[2].map(time)),
@@ -48,6 +49,11 @@ pub fn measured(rows: &[Row]) -> Option<Table> {
     let ties = Column::words("ties with");
     let columns: Vec<_> = kept.iter().map(|(column, _)| column.clone()).chain([ties]).collect();
     (!rows.is_empty()).then(|| Table::new(columns, rows.iter().map(line).collect()))
+}
+
+/// Returns the median of benchmarks with this deciding figure: if the mean decides, the median is behind the interval of the mean.
+fn median(row: &Row, deciding: DecidingFigure) -> Option<Cell> {
+    (row.case.deciding_figure() == deciding).then(|| time(row.exchange.ns.p50))
 }
 
 fn time(ns: f64) -> Cell {

@@ -25,7 +25,7 @@ impl ObjectiveFigure {
             rows.iter().map(|row| run.trials.measured(&row.case).collect()).collect();
         let found = comparables_by(rows, &trials, |row, trial| match is_of_cpu {
             true => Some(cpu_ns(row, trial)),
-            false => trial.deciding_ns(&row.case),
+            false => trial.deciding_ns,
         });
         let compared =
             |((row, trials), found): ((&Row, &Vec<&MeasuredTrial>), Option<ComparableInterval>)| {

@@ -30,9 +30,9 @@ use furlong_loops::counted::PartyCounts;
 use furlong_loops::shared_end::TakenMessages;
 use furlong_mechanism::{Link, LinkSpecification};
 use furlong_model::{
-    AdapterFacts, Capabilities, Case, ChildStart, Count, Depth, Direction, Failure, Family, Fault, Isolation,
-    KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record, Role, RoleTally,
-    Room, Start, Trial, Unavailable, Unit, Wait,
+    AdapterFacts, Capabilities, Case, ChildStart, Count, DecidingFigure, Depth, Direction, Failure, Family,
+    Fault, Isolation, KernelBuffer, Measurement, Overlap, Part, Party, Pattern, Phase, Placement, Record,
+    Role, RoleTally, Room, Start, Trial, Unavailable, Unit, Wait,
 };
 #[cfg(target_os = "linux")]
 use furlong_os::page_kind;
@@ -165,9 +165,11 @@ impl Work for MessageExchange<'_> {
     }
 
     fn deciding_ns(&self, measurement: &Measurement) -> Option<f64> {
-        match self.case.is_decided_by_throughput() {
-            true => Some(measurement.each_ns()),
-            false => Some(Distribution::decode(&measurement.histogram).ok()?.median_ns()),
+        let times = || Distribution::decode(&measurement.histogram).ok();
+        match self.case.deciding_figure() {
+            DecidingFigure::Throughput => Some(measurement.each_ns()),
+            DecidingFigure::Mean => times().map(|times| times.mean_ns()),
+            DecidingFigure::Median => times().map(|times| times.median_ns()),
         }
     }
 

@@ -73,9 +73,11 @@ fn candidates() -> anyhow::Result<Vec<RequestedCondition>> {
 fn varied(case: &Case, mechanisms: &[MechanismEntry], conditions: &[RequestedCondition]) -> Vec<Case> {
     let Some(entry) = find(mechanisms, &case.mechanism, case.wait) else { return vec![case.clone()] };
     let applicable = conditions.iter().filter(|condition| condition.applies(entry.capabilities));
-    let with = |condition: &RequestedCondition| Case {
-        conditions: RequestedConditions::from(condition.clone()),
-        ..case.clone()
-    };
-    std::iter::once(case.clone()).chain(applicable.map(with)).collect()
+    // All benchmarks of a ranking have the same deciding figure.
+    let plain = RequestedConditions::without_effects(conditions);
+    let with = |conditions| Case { conditions, ..case.clone() };
+    let varied = applicable.map(|condition| with(plain.with(condition.clone())));
+    let mut cases = vec![with(plain.clone())];
+    cases.extend(varied.filter(|varied| varied.conditions != plain));
+    cases
 }

@@ -161,6 +161,20 @@ impl RequestedCondition {
         )
     }
 
+    /// Returns whether it is a quota or a neighbour, or the absence of one.
+    pub const fn varies_cpu_time(&self) -> bool {
+        matches!(self, RequestedCondition::Quota { .. } | RequestedCondition::Beside(_))
+    }
+
+    /// Returns the absence of a quota or of a neighbour; `None` for other kinds.
+    pub const fn without_effect(&self) -> Option<RequestedCondition> {
+        match self {
+            RequestedCondition::Quota { .. } => Some(RequestedCondition::Quota { percent: None }),
+            RequestedCondition::Beside(_) => Some(RequestedCondition::Beside(None)),
+            _ => None,
+        }
+    }
+
     /// Returns the kind.
     pub const fn kind(&self) -> &'static ConditionKind {
         match self {
@@ -303,6 +317,17 @@ impl RequestedConditions {
     /// Returns whether roles get less CPU time than an undisturbed machine would give them.
     pub fn limit_cpu_time(&self) -> bool {
         self.quota_percent().is_some() || self.neighbour().is_some()
+    }
+
+    /// Returns whether quotas or neighbours are requested, or their absence, so that benchmarks with and without them are compared.
+    pub fn vary_cpu_time(&self) -> bool {
+        self.iter().any(RequestedCondition::varies_cpu_time)
+    }
+
+    /// Returns the absence of the quotas and neighbours among these conditions.
+    pub fn without_effects<'a>(all: impl IntoIterator<Item = &'a RequestedCondition>) -> RequestedConditions {
+        let absences = all.into_iter().filter_map(RequestedCondition::without_effect);
+        absences.fold(RequestedConditions::default(), |all, absence| all.with(absence))
     }
 
     /// Returns every combination of one value of each axis that means something to the mechanism. An axis without such a value

@@ -2,7 +2,7 @@
 //! the throughput per second instead.
 
 use super::{charted_groups, throughput_interval};
-use crate::words::{WHISKERS, first_of, name, timed};
+use crate::words::{WHISKERS, deciding_name, first_of, name, timed};
 use furlong_analysis::{Group, PayloadKind, Row, Summary, describe_placement};
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Family, format_bytes};
@@ -85,7 +85,7 @@ impl ShownAxis {
         Some(ShownAxis {
             x: Axis::log(timed(rows.first()?.exchange.unit), Measure::Time),
             series: vec![
-                series("median", Look::Filled, rows, median),
+                series(deciding_name(rows.first()?), Look::Filled, rows, deciding),
                 series("p99", Look::Hollow, rows, |row| Point::new("p99", row.exchange.ns.p99, 0.0)),
             ],
         })
@@ -104,8 +104,9 @@ fn series(
     Series { name: name.to_owned(), look: look(None), points }
 }
 
-fn median(row: &Row) -> Point {
-    Point { x_ends: row.exchange.ns.median_ci95, ..Point::new("median", row.exchange.ns.p50, 0.0) }
+fn deciding(row: &Row) -> Point {
+    let time = row.exchange.deciding();
+    Point { x_ends: time.ci95, ..Point::new(deciding_name(row), time.ns, 0.0) }
 }
 
 fn throughput(row: &Row) -> Point {

@@ -12,8 +12,9 @@ use furlong_fixture::{
     comparison::MARGIN, comparison::STEADY, comparison::TrialBuilder, comparison::against,
     comparison::numbered, comparison::searched,
 };
-use furlong_model::Bounds;
+use furlong_model::{Bounds, Case, ConditionKind};
 use proptest::prelude::*;
+use std::num::NonZeroU32;
 
 /// Returns a comparison with a faster, a slower, an unchanged and a doubtful benchmark, one with a wide interval, and
 /// one in only one run each.
@@ -241,6 +242,39 @@ fn runs_that_cannot_be_compared_are_named() {
     let started = incomparable(&ComparisonRefusal::NoRows { run, skipped: 2, handovers: 0, starts: 3 });
     let has = "(it has 2 cases that were skipped, failed or void, 3 process starts, which are not compared)";
     assert!(started.contains(has), "{started}");
+}
+
+#[test]
+fn runs_that_differ_in_an_axis_name_the_run_that_compares_its_values() {
+    let said = |old: Case, new: Case| {
+        incomparable(&ComparisonRefusal::NoCommonRow {
+            baseline: "before".to_owned(),
+            run: "after".to_owned(),
+            baseline_has: vec![old, numbered(3)],
+            has: vec![numbered(1), new],
+        })
+    };
+    for (kind, value, options) in [
+        ("nice", "5", "--nice 0 --nice 5"),
+        ("sched", "batch", "--sched other --sched batch"),
+        ("quota", "20%", "--quota none --quota 20%"),
+        ("beside", "cpu:1", "--beside none --beside cpu:1"),
+        ("slice", "3ms", "--slice VALUE --slice 3ms"),
+    ] {
+        let condition = ConditionKind::find(kind).unwrap().read(value).unwrap();
+        let remedy = format!(
+            "They differ in {kind}: measure both in one run, 'furlong run mechanism-0/block {options} --save both', and \
+             compare them with 'furlong compare both --between {kind}'"
+        );
+        let text = said(numbered(0), Case { conditions: condition.into(), ..numbered(0) });
+        assert!(text.ends_with(&remedy), "{text}");
+    }
+    let text = said(numbered(0), numbered(0).with_window(NonZeroU32::new(4).unwrap()));
+    assert!(text.contains("differ in window") && text.contains("--window 1 --window 4"), "{text}");
+    assert!(
+        said(numbered(0), numbered(2)).contains("Benchmarks match if"),
+        "another mechanism has no remedy"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{capacities, counts, prose::NAMED};
 use crate::noise::disturbance;
 use crate::object::JudgedSentences;
+use crate::words::first_of_each;
 use furlong_analysis::text::{capital, listed, plain};
 use furlong_analysis::{
     Cause, Change, CommonChange, ComparedRow, ComparedRun, Comparison, Level, Part, Power,
@@ -21,21 +22,22 @@ pub fn comparison_verdict(comparison: &Comparison) -> Vec<String> {
          cores of a virtual machine. Measure both sides again, in turn, before you trust a difference."
     };
     let differs = !comparison.capacities.is_empty() || comparison.rows.iter().any(|row| !row.identical);
-    comparison
+    let sentences = comparison
         .others()
         .flat_map(|run| {
             let rates = capacities::sentences(comparison, run);
             let is_of_rates_alone = !rates.is_empty() && comparison.rows_of(&run.name).next().is_none();
-            let doubts = comparison.runs.first().into_iter().chain([run]).filter_map(doubts);
-            let doubts = if is_of_rates_alone { doubts.collect() } else { Vec::new() };
-            [conclude(comparison, run), doubts, rates, counts::sentences(comparison, run)].concat()
+            let runs = comparison.runs.first().into_iter().chain([run]);
+            let doubts: Vec<_> = runs.filter_map(|run| doubts(run, is_one_run)).collect();
+            let of_rates = if is_of_rates_alone { doubts.clone() } else { Vec::new() };
+            [conclude(comparison, run, doubts), of_rates, rates, counts::sentences(comparison, run)].concat()
         })
-        .chain(differs.then(|| caveat.to_owned()))
-        .collect()
+        .chain(differs.then(|| caveat.to_owned()));
+    first_of_each(sentences)
 }
 
 /// Returns the conclusions from the benchmarks of a run against the baseline.
-fn conclude(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
+fn conclude(comparison: &Comparison, run: &ComparedRun, doubts: Vec<String>) -> Vec<String> {
     let rows: Vec<&ComparedRow> = comparison.rows_of(&run.name).collect();
     let (old, new) = (plain(&comparison.baseline), plain(&run.name));
     if rows.is_empty() {
@@ -53,8 +55,9 @@ fn conclude(comparison: &Comparison, run: &ComparedRun) -> Vec<String> {
     let counts =
         format!("{}, {new} against {old}, with a margin of {margin}: {}.", have(&rows), counts(&rows));
     let causes = comparison.causes.iter().filter(|cause| cause.run == run.name).map(because);
-    [Some(counts), comparison.runs.first().and_then(doubts), doubts(run)]
+    [Some(counts)]
         .into_iter()
+        .chain(doubts.into_iter().map(Some))
         .chain([Change::Worse, Change::Better].map(|change| changed(&rows, change)))
         .chain([run.power.map(power), run.together.map(together)])
         .flatten()
@@ -82,8 +85,9 @@ fn percent(share: f64) -> String {
 }
 
 /// Reports properties of the run that make its figures less reliable.
-fn doubts(run: &ComparedRun) -> Option<String> {
-    let (name, noise) = (plain(&run.name), &run.run.noise);
+fn doubts(run: &ComparedRun, is_one_run: bool) -> Option<String> {
+    let name = if is_one_run { "the run".to_owned() } else { plain(&run.name) };
+    let noise = &run.run.noise;
     let because = noise.reasons.first().map(|seen| format!(" ({})", disturbance(seen))).unwrap_or_default();
     match noise.level {
         Level::Quiet => None,

@@ -4,7 +4,7 @@ use furlong_analysis::{Group, PayloadKind, Row, Summary, Unit, describe_placemen
 use furlong_chart::{Axis, Chart, Kind, Look, Measure, Point, Series};
 use furlong_model::{Arrival, Case, Pattern, Placement, Request, WaitKind, format_bytes, format_ns};
 use furlong_render::charts::ends_and_middle;
-use furlong_render::words::{name, timed};
+use furlong_render::words::{deciding_name, name, timed};
 use furlong_render::{plain, three_digits};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -69,7 +69,7 @@ fn chart(rows: &[(&Group, &Row)], of: ChartKey) -> Option<Chart> {
         properties += &format!(", {parties} {}", pattern.several());
     }
     properties += &format!(", {}", describe_placement(placement));
-    let x = format!("median {}", timed(Unit::of(pattern)));
+    let x = format!("{} {}", deciding_name(rows.first()?), timed(Unit::of(pattern)));
     Chart {
         id: format!("cpu-and-latency-{pattern}-{properties}"),
         title: format!("CPU use against latency: {properties}"),
@@ -83,7 +83,7 @@ fn chart(rows: &[(&Group, &Row)], of: ChartKey) -> Option<Chart> {
         y: Axis::linear("busy CPUs", Measure::Number),
         kind: Kind::Scatter,
         series: vec![Series {
-            name: "median".to_owned(),
+            name: deciding_name(rows.first()?).to_owned(),
             look: Look::Filled(None),
             points: rows.iter().map(point).collect(),
         }],
