@@ -33,6 +33,8 @@ named_enum! {
         MedianUs = "median_us",
         /// 90th percentile of the times of exchanges, in microseconds.
         P90Us = "p90_us",
+        /// 95th percentile of the times of exchanges, in microseconds.
+        P95Us = "p95_us",
         /// 99th percentile of the times of exchanges, in microseconds.
         P99Us = "p99_us",
         /// 99.9th percentile of the times of exchanges, in microseconds.
@@ -62,6 +64,7 @@ impl Figure {
             Figure::MinUs => "min us",
             Figure::MedianUs => "median us",
             Figure::P90Us => "p90 us",
+            Figure::P95Us => "p95 us",
             Figure::P99Us => "p99 us",
             Figure::P999Us => "p99.9 us",
             Figure::MaxUs => "max us",
@@ -82,6 +85,7 @@ impl Figure {
                 | Figure::MinUs
                 | Figure::MedianUs
                 | Figure::P90Us
+                | Figure::P95Us
                 | Figure::P99Us
                 | Figure::P999Us
                 | Figure::MaxUs

@@ -14,6 +14,7 @@ static PUBLISHED: &[(&str, &str)] = &files![
     "csdn-ipc-ranking",
     "racehorse",
     "3tilley-rust",
+    "arrow-ipc-slow",
     "artandfi-4mib",
     "avsm-latency",
     "avsm-throughput",

@@ -418,3 +418,20 @@ fn claims_of_meaning_are_read_and_checked() {
         assert!(said.starts_with(&format!("mine.toml:{error}")), "{keys}: {said}");
     }
 }
+
+#[test]
+fn every_publication_has_an_address_or_says_that_it_was_not_seen() {
+    for experiment in all() {
+        let source = experiment.source.unwrap_or_default();
+        let is_domain = |word: &str| {
+            let host = word.split('/').next().unwrap_or_default().trim_end_matches([',', ';']);
+            host.rsplit_once('.').is_some_and(|(name, end)| {
+                !name.is_empty() && (2..=7).contains(&end.len()) && !["md", "csv", "rst"].contains(&end)
+            })
+        };
+        let words = source.split([' ', '(']);
+        let has_address = words.filter(|word| !word.contains('*')).any(is_domain);
+        let unseen = experiment.unseen.unwrap_or_default();
+        assert!(has_address || unseen == "Its address.", "{}: {source}", experiment.name);
+    }
+}

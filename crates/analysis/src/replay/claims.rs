@@ -7,6 +7,7 @@ use super::{
     fastest::{against_all, beaten_by, published},
 };
 use furlong_model::{Claim, Evidence, Experiment, Figure, Meaning, Statement};
+use furlong_stats::distinct;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -26,6 +27,9 @@ pub struct ClaimVerdict {
     /// Reason for the status.
     #[serde(rename = "reason_data")]
     pub reason: ClaimReason,
+    /// Proxies that were measured instead of published mechanisms of the claim.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<String>,
 }
 
 /// Basis of a verdict on a claim.
@@ -143,6 +147,7 @@ fn at_each_size(
         status: tested.status,
         ratio_then: tested.then,
         ratio_now: tested.now,
+        proxies: proxies(claim, &tested, rows),
         reason: tested.reason,
     };
     if let Statement::BestSize { row, size_bytes } = &claim.states {
@@ -163,6 +168,21 @@ fn at_each_size(
         Some(verdict(Some(size), tested))
     };
     sizes.filter_map(at).collect()
+}
+
+/// Returns what was measured instead of the published mechanisms that decided a claim.
+fn proxies(claim: &Claim, tested: &StatementResult, rows: &[ReplayRow]) -> Vec<String> {
+    let mut names = match &claim.states {
+        Statement::Fastest(row) | Statement::BestSize { row, .. } => vec![row],
+        Statement::Faster { row, than, .. } => vec![row, than],
+        Statement::Alike { rows: [a, b], .. } => vec![a, b],
+    };
+    if let ClaimReason::AgainstNext { next, .. } = &tested.reason {
+        names.push(next);
+    }
+    let is_tested = tested.status != ClaimStatus::NotTested;
+    let named = rows.iter().filter(|row| is_tested && names.contains(&&row.mechanism));
+    distinct(named.filter_map(|row| row.counterpart.clone()))
 }
 
 fn untested(reason: ClaimReason, then: Option<f64>) -> StatementResult {

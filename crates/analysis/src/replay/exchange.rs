@@ -80,6 +80,7 @@ fn value(figure: Figure, trial: &MeasuredTrial, exchange: &ExchangeWork, size_by
         Figure::MinUs => times?.min_ns() / 1e3,
         Figure::MedianUs => percentile_us(0.5)?,
         Figure::P90Us => percentile_us(0.9)?,
+        Figure::P95Us => percentile_us(0.95)?,
         Figure::P99Us => percentile_us(0.99)?,
         Figure::P999Us => percentile_us(0.999)?,
         Figure::MaxUs => times?.max_ns() / 1e3,

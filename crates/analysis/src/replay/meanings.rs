@@ -33,6 +33,7 @@ fn verdict(experiment: &Experiment, claim: &MeaningClaim, readings: &[MeaningRea
         status,
         ratio_then: None,
         ratio_now: None,
+        proxies: Vec::new(),
         reason,
     }
 }

@@ -118,6 +118,7 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
     let fastest = fastest::all(&rows, measure);
     let faster_added = fastest::faster_added(&rows, measure);
     let of = experiment.clone();
+    let noise = rows::noise(run, experiment, &rows);
     Some(Replay {
         schema: REPLAY_SCHEMA,
         experiment: of.name,
@@ -132,8 +133,8 @@ pub fn replay(run: &DecodedRun) -> Option<Replay> {
         faults: of.faults,
         programs: of.programs,
         measure: of.measure,
-        run: run.summary.run.clone(),
-        provisional: run.summary.run.noise.level == Level::Unreliable,
+        provisional: noise.level == Level::Unreliable,
+        run: RunFacts { noise, ..run.summary.run.clone() },
         figures,
         rows,
         starts: starts::all(run.records, experiment),

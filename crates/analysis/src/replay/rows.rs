@@ -2,8 +2,9 @@
 
 use super::row::ReplayRow;
 use super::{exchange, handover};
-use crate::DecodedRun;
-use furlong_model::{Experiment, ExperimentRow, Target, Unavailable};
+use crate::{DecodedRun, Verdict};
+use furlong_model::{Case, Experiment, ExperimentRow, Target, Unavailable};
+use furlong_stats::uncertainty;
 
 /// Returns every benchmark at every size.
 pub(super) fn all(run: &DecodedRun, experiment: &Experiment) -> Vec<ReplayRow> {
@@ -18,4 +19,17 @@ pub(super) fn all(run: &DecodedRun, experiment: &Experiment) -> Vec<ReplayRow> {
         }
     };
     sizes.flat_map(|size| experiment.rows.iter().map(|row| row_of(*size, row))).collect()
+}
+
+/// Returns the noise verdict of the run. It counts the intervals of the figure that decides, which the tables show.
+pub(super) fn noise(run: &DecodedRun, experiment: &Experiment, rows: &[ReplayRow]) -> Verdict {
+    let interval = |(row, of): (&ReplayRow, &ExperimentRow)| -> Option<(Case, Option<f64>)> {
+        let Some(Target::Row(target)) = &of.target else { return None };
+        let now = row.now(experiment.measure.order_by)?;
+        let case = experiment.measure.case(target, row.size_bytes)?;
+        Some((case, now.ci95.map(|ends| uncertainty(now.value, ends))))
+    };
+    // Rows are in the order of the experiment at each size.
+    let intervals: Vec<_> = rows.iter().zip(experiment.rows.iter().cycle()).filter_map(interval).collect();
+    Verdict::of(run.records, &run.trials, intervals.iter().map(|(case, width)| (case, *width)))
 }

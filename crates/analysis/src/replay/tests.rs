@@ -4,7 +4,7 @@ use super::{ClaimReason, ClaimStatus, RankChange, ReplayRow, ReplayStatus};
 use crate::fixture::replay::{
     self as experiments, ReplayBuilder, failure, itmedia, ka2yan, qiita, racehorse,
 };
-use crate::{DecodedRun, Replay, Run, fixture, read_experiment, replay};
+use crate::{DecodedRun, Disturbance, Replay, Run, fixture, read_experiment, replay};
 use furlong_model::{Backing, Evidence, Fault, Figure, HandoverOutcome, Meaning, Record};
 
 fn row<'a>(replay: &'a Replay, name: &str) -> &'a ReplayRow {
@@ -379,4 +379,50 @@ fn claims_of_meaning_are_judged_by_their_evidence() {
     assert_eq!(replay.claims[2].reason, ClaimReason::NotTestable { why: "a reboot".to_owned() });
     assert_eq!(replay.claims[3].reason, ClaimReason::NoFigure { of: vec!["driver".to_owned()] });
     assert_eq!(statuses(&made().replay()), [ClaimStatus::NotTested; 4], "a run without probes");
+}
+
+#[test]
+fn a_claim_that_proxies_decide_names_them() {
+    let made = |name: &str| ReplayBuilder::published(name).row("TCP", 64, 20_000.0);
+    let replay = made("redis-uds").row("UNIX domain socket", 64, 9000.0).replay();
+    let [torusware, redis, pipelines] = &replay.claims[..] else { panic!("{:?}", replay.claims) };
+    let proxies = ["a round trip over TCP, without Redis", "a round trip over the socket, without Redis"];
+    assert_eq!(
+        (&torusware.proxies[..], &redis.proxies[..]),
+        (&proxies.map(str::to_owned)[..], &torusware.proxies[..])
+    );
+    assert!(pipelines.status == ClaimStatus::NotTested && pipelines.proxies.is_empty(), "{pipelines:?}");
+    assert!(ka2yan().replay().claims.iter().all(|claim| claim.proxies.is_empty()));
+}
+
+#[test]
+fn wide_intervals_are_those_of_the_figure_that_is_shown() {
+    let mut records = ka2yan().records();
+    for record in &mut records {
+        match record {
+            Record::Experiment(experiment) => experiment.measure.order_by = Figure::UserS,
+            // The times of round trips stay. The CPU times, which decide, differ by up to a factor of seven.
+            Record::Trial(trial) => {
+                if let furlong_model::Outcome::Measured(measured) = &mut trial.outcome {
+                    let divisor = 1 + u64::from(trial.number) % 7;
+                    measured.roles.iter_mut().for_each(|role| role.user_ns /= divisor);
+                }
+            }
+            _ => {}
+        }
+    }
+    let run = Run::from_records(records).unwrap();
+    let decoded = DecodedRun::of(&run);
+    let replay = replay(&decoded).unwrap();
+    let shown = replay.rows.iter().filter(|row| row.has_interval(Figure::UserS)).count();
+    assert!(shown > 2);
+    let wide = |reasons: &[Disturbance]| {
+        let count = |reason: &Disturbance| match reason {
+            Disturbance::WideIntervals { wide, rows, .. } => Some((*wide, *rows)),
+            _ => None,
+        };
+        reasons.iter().find_map(count)
+    };
+    assert_eq!(wide(&replay.run.noise.reasons), Some((shown, shown)));
+    assert_eq!(wide(&decoded.summary.run.noise.reasons), None);
 }

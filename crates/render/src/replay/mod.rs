@@ -12,7 +12,8 @@ mod tables;
 mod verdict;
 
 pub use csv::replay_csv;
-pub(crate) use figures::thousands;
+pub(crate) use figures::{NONE, then, thousands};
+pub(crate) use prose::context;
 pub use racehorse::replay_racehorse;
 pub use verdict::{claim_reason, claim_status, replay_verdict};
 

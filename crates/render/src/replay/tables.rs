@@ -165,6 +165,11 @@ fn best_sizes(replay: &Replay) -> Option<Sheet> {
         });
         cells
     };
+    let best_row = |best: &BestSize| {
+        let size_bytes = best.now.as_ref().filter(|now| now.figure.ci95.is_some())?.size_bytes;
+        replay.rows_of(size_bytes).find(|row| row.mechanism == best.mechanism)
+    };
+    let interval_head = confidence(&replay.best_sizes.iter().filter_map(best_row).collect::<Vec<_>>());
     let label = replay.measure.order_by.label().to_owned();
     let figures = ["then", "now"].map(str::to_owned).into_iter().chain([label]);
     let is_known = |best: &&BestSize| best.now.is_some() || !best.then.is_empty();
@@ -172,7 +177,7 @@ fn best_sizes(replay: &Replay) -> Option<Sheet> {
     (!rows.is_empty()).then(|| Sheet {
         title: "the best block size of each benchmark".to_owned(),
         keys: vec!["row", "measured as"],
-        figures: figures.chain([IN_RUN, "GB/s", "ties with"].map(str::to_owned)).collect(),
+        figures: figures.chain([interval_head, "GB/s".to_owned(), "ties with".to_owned()]).collect(),
         rows,
         note: String::new(),
     })
@@ -227,10 +232,15 @@ fn starts(replay: &Replay) -> Option<Sheet> {
             interval(start.later_ms.as_ref()),
         ]
     };
+    // Every series has dozens of starts.
+    let has_interval = |start: &ReplayStart| start.later_ms.is_some_and(|ms| ms.ci95.is_some());
+    let interval_head =
+        if replay.starts.iter().any(has_interval) { IN_RUN.to_owned() } else { confidence(&[]) };
+    let heads = ["first then", "first now", "later then", "later now", &interval_head];
     (!replay.starts.is_empty()).then(|| Sheet {
         title: "process start in ms".to_owned(),
         keys: vec!["row", "started by"],
-        figures: ["first then", "first now", "later then", "later now", IN_RUN].map(str::to_owned).into(),
+        figures: heads.map(str::to_owned).into(),
         rows: replay.starts.iter().map(cells).collect(),
         note: String::new(),
     })

@@ -272,6 +272,44 @@ fn a_factor_far_above_the_claimed_one_holds_in_direction() {
     );
 }
 
+#[test]
+fn a_claim_says_that_proxies_decided_it() {
+    let made = ReplayBuilder::published("redis-uds").row("TCP", 64, 20_000.0);
+    let said = replay_verdict(&made.row("UNIX domain socket", 64, 9000.0).replay()).join("\n");
+    let proxies = " now) for proxies of the published mechanisms: a round trip over TCP, without Redis; a round trip over \
+                   the socket, without Redis.";
+    assert_eq!(said.matches(proxies).count(), 2, "{said}");
+}
+
+#[test]
+fn best_sizes_have_the_confidence_of_their_trials() {
+    let is_late = |record: &Record| matches!(record, Record::Trial(trial) if trial.number > 2);
+    let few = qiita().records().into_iter().filter(|record| !is_late(record));
+    let replay = replay(&DecodedRun::of(&Run::from_records(few).unwrap())).unwrap();
+    let text = replay_table(&replay, Style::default());
+    assert!(replay.best_sizes.iter().any(|best| best.now.is_some()));
+    assert!(text.contains("75 % in run") && !text.contains("95 % in run"), "{text}");
+}
+
+#[test]
+fn a_described_experiment_has_its_figures_and_addresses() {
+    for (name, text) in furlong_analysis::published() {
+        let experiment = furlong_analysis::read_experiment(text, name).unwrap();
+        let text = crate::experiments(std::slice::from_ref(&experiment), Style::default());
+        let words = text.split_whitespace().collect::<Vec<_>>();
+        let joined = words.join(" ");
+        for source in
+            experiment.source.iter().chain(experiment.context.iter().filter_map(|one| one.source.as_ref()))
+        {
+            assert!(joined.contains(source.as_str()), "{name}: {source}\n{text}");
+        }
+        let published = experiment.rows.iter().flat_map(|row| &row.published);
+        for value in published.flat_map(|published| published.figures.values()) {
+            assert!(words.contains(&then(*value).as_str()), "{name}: {value}\n{text}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 

@@ -196,8 +196,12 @@ fn claim_sentence(claim: &ClaimVerdict, several: bool) -> String {
     let reason = claim_reason(claim);
     let reason =
         if claim.status == ClaimStatus::NotTested { format!(": {reason}") } else { format!(" ({reason})") };
+    let proxies = match claim.proxies.iter().map(|proxy| plain(proxy)).collect::<Vec<_>>() {
+        none if none.is_empty() => String::new(),
+        proxies => format!(" for proxies of the published mechanisms: {}", proxies.join("; ")),
+    };
     let (text, status) = (plain_sentence(&claim.text), claim_status(claim.status));
-    format!("\"{text}\" {status}{}{reason}.", size.unwrap_or_default())
+    format!("\"{text}\" {status}{}{reason}{proxies}.", size.unwrap_or_default())
 }
 
 /// Describes the status of a claim, as a continuation of "the claim".
