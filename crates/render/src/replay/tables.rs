@@ -232,15 +232,10 @@ fn starts(replay: &Replay) -> Option<Sheet> {
             interval(start.later_ms.as_ref()),
         ]
     };
-    // Every series has dozens of starts.
-    let has_interval = |start: &ReplayStart| start.later_ms.is_some_and(|ms| ms.ci95.is_some());
-    let interval_head =
-        if replay.starts.iter().any(has_interval) { IN_RUN.to_owned() } else { confidence(&[]) };
-    let heads = ["first then", "first now", "later then", "later now", &interval_head];
     (!replay.starts.is_empty()).then(|| Sheet {
         title: "process start in ms".to_owned(),
         keys: vec!["row", "started by"],
-        figures: heads.map(str::to_owned).into(),
+        figures: ["first then", "first now", "later then", "later now", IN_RUN].map(str::to_owned).into(),
         rows: replay.starts.iter().map(cells).collect(),
         note: String::new(),
     })
