@@ -170,7 +170,7 @@ fn at_each_size(
     sizes.filter_map(at).collect()
 }
 
-/// Returns what was measured instead of the published mechanisms that decided a claim.
+/// Returns the proxies for the published mechanisms that decided a claim.
 fn proxies(claim: &Claim, tested: &StatementResult, rows: &[ReplayRow]) -> Vec<String> {
     let mut names = match &claim.states {
         Statement::Fastest(row) | Statement::BestSize { row, .. } => vec![row],
