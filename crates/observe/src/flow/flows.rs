@@ -90,17 +90,25 @@ impl Flows {
                     self.add_transfer(call, &transfer, find);
                 }
             }
-            Some(CallEffect::Readiness) => {
-                let readiness = self.readiness.entry(call.tid).or_default();
-                readiness.calls += 1;
-                readiness.sleeps += u64::from(call.has_slept);
-                readiness.ran_ns += call.ran_ns;
-                readiness.numbers.insert(call.number);
-            }
+            Some(CallEffect::Readiness) => self.add_readiness(call),
             Some(CallEffect::Closes(first, last)) => find.close(call.pid, first, last),
             Some(CallEffect::Replaces) => find.replace(call.pid),
-            Some(CallEffect::Hidden) => *self.hidden.entry(call.pid).or_default() += 1,
+            Some(CallEffect::Hidden) => {
+                *self.hidden.entry(call.pid).or_default() += 1;
+                // If a transfer by a system call follows, the ring has polled a descriptor.
+                if call.has_slept {
+                    self.add_readiness(call);
+                }
+            }
         }
+    }
+
+    fn add_readiness(&mut self, call: &Call) {
+        let readiness = self.readiness.entry(call.tid).or_default();
+        readiness.calls += 1;
+        readiness.sleeps += u64::from(call.has_slept);
+        readiness.ran_ns += call.ran_ns;
+        readiness.numbers.insert(call.number);
     }
 
     fn add_transfer(&mut self, call: &Call, transfer: &Transfer, find: &mut impl FindEnds) {
@@ -289,6 +297,20 @@ mod tests {
         assert_eq!(flows.transits(FlowId(0)).unwrap().percentiles().unwrap().max, 60);
         flows.begin_interval();
         assert!(flows.transits(FlowId(0)).is_none());
+    }
+
+    #[test]
+    fn ring_that_polls_is_awaited() {
+        let (mut flows, mut find) = (Flows::default(), FixedEnds::default());
+        for round in 0..10 {
+            flows.add(&call("read", 7, 2, -11, round * 100), &mut find);
+            let awaited = call("io_uring_enter", 7, 5, 1, round * 100 + 20);
+            flows.add(&Call { has_slept: true, ..awaited }, &mut find);
+            flows.add(&call("read", 7, 2, 8, round * 100 + 40), &mut find);
+        }
+        let wait = super::super::waits::WaitStrategy::find(flows.ends().values().next().unwrap());
+        assert_eq!(wait, Some(super::super::waits::WaitStrategy::AwaitsReadiness));
+        assert_eq!(flows.hidden[&7], 10);
     }
 
     #[test]

@@ -138,6 +138,7 @@ impl Resolver {
                 Some(Ends { out: Some(out), into: Some(into) })
             }
             CallTarget::Signals(other) => Some(Ends::for_object(self.signals(other))),
+            CallTarget::OwnSignals => Some(Ends::for_object(self.signals(pid))),
         }
     }
 

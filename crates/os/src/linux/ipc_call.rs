@@ -24,6 +24,8 @@ pub enum CallTarget {
     Memory(i32),
     /// Signals of a process or thread.
     Signals(i32),
+    /// Signals of the caller.
+    OwnSignals,
 }
 
 /// Direction of a transfer, as seen by the caller.
@@ -91,6 +93,7 @@ enum Form {
     MemoryWrite,
     /// Sends the signal in the second argument to the target in the first.
     Signal(Index, Index),
+    SignalWait,
     Readiness,
     Close,
     CloseRange,
@@ -141,6 +144,7 @@ const CALLS: &[(i64, Form)] = &[
     (libc::SYS_tgkill, Form::Signal(0, 2)),
     (libc::SYS_rt_sigqueueinfo, Form::Signal(0, 1)),
     (libc::SYS_rt_tgsigqueueinfo, Form::Signal(0, 2)),
+    (libc::SYS_rt_sigtimedwait, Form::SignalWait),
     (FUTEX_WAKE, Form::FutexWake),
     (FUTEX_WAIT, Form::FutexWait),
     (libc::SYS_io_uring_enter, Form::Hidden),
@@ -221,6 +225,7 @@ fn transfer(form: Form, arguments: &[u64; 6], result: i64) -> Option<Transfer> {
         Form::Signal(process, signal) => {
             found(Send, CallTarget::Signals(argument(process)), argument(signal) != 0, None)
         }
+        Form::SignalWait => found(Receive, CallTarget::OwnSignals, true, None),
         Form::Futex => futex(arguments[1] & COMMAND, arguments[1], arguments, result),
         Form::FutexWait => futex(WAITS[0], arguments[3], arguments, result),
         Form::FutexWake => futex(WAKES[0], arguments[3], arguments, result),
@@ -286,6 +291,9 @@ mod tests {
         assert_eq!((queued.target, queued.bytes), (CallTarget::PosixQueue(3), Some(128)));
         assert_eq!(transfer(libc::SYS_msgsnd, [65_536, 0, 0, 0, 0, 0], 0).bytes, Some(0));
         assert!(transfer(libc::SYS_msgrcv, [65_536, 0, 0, 0, 0, 0], -42).would_block);
+        let awaited = transfer(libc::SYS_rt_sigtimedwait, [0; 6], 34);
+        assert_eq!((awaited.direction, awaited.target), (Receive, CallTarget::OwnSignals));
+        assert_eq!((awaited.messages, awaited.bytes), (1, None));
         let Some(CallEffect::Transfers([Some(from), Some(to)])) =
             effect(libc::SYS_splice, &[4, 0, 5, 0, 10, 0], 10)
         else {
