@@ -157,6 +157,10 @@ impl Resolver {
             return None;
         }
         let link = fs::read_link(format!("/proc/{pid}/fd/{number}")).ok()?.to_string_lossy().into_owned();
+        let other = link.strip_prefix("/proc/").and_then(|rest| rest.strip_suffix("/mem")?.parse().ok());
+        if let Some(other) = other {
+            return self.identify(pid, CallTarget::Memory(other));
+        }
         let inode = link.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
         let is_unconnected = inode.is_some_and(|inode| self.sockets.peer(inode).is_none());
         // It may have been connected after the last reading.

@@ -140,6 +140,8 @@ const CALLS: &[(i64, Form)] = &[
     (libc::SYS_vmsplice, Form::Bytes(Send, 0)),
     (libc::SYS_preadv2, Form::Bytes(Receive, 0)),
     (libc::SYS_pwritev2, Form::Bytes(Send, 0)),
+    (libc::SYS_pread64, Form::Bytes(Receive, 0)),
+    (libc::SYS_pwrite64, Form::Bytes(Send, 0)),
     (libc::SYS_kill, Form::Signal(0, 1)),
     (libc::SYS_tgkill, Form::Signal(0, 2)),
     (libc::SYS_rt_sigqueueinfo, Form::Signal(0, 1)),
