@@ -11,7 +11,7 @@ use std::path::Path;
 const CARGO: &str = "cargo run --release";
 
 /// Rows of adapters that no test installs.
-const OF_ADAPTERS: [&str; 3] = ["python-", "mpi-", "./mine"];
+const OF_ADAPTERS: [&str; 4] = ["python-", "tensors-", "mpi-", "./mine"];
 
 /// Returns the arguments of a furlong command as a shell splits them, up to a pipe, a redirection or a comment; `None` for
 /// other commands.

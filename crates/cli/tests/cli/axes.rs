@@ -488,7 +488,7 @@ fn roles_under_a_quota_pause_and_the_cause_is_named() {
     assert!(number(spinning, "environment.throttling.periods_share") > 0.05, "{spinning:#}");
     assert!(free["environment"].get("throttling").is_none(), "{free:#}");
     let sentences: Vec<_> = list(&run, "findings").iter().filter_map(Value::as_str).collect();
-    let cause = "it used up its quota in";
+    let cause = "used up its quota in";
     assert!(sentences.iter().any(|sentence| sentence.contains(cause)), "{sentences:#?}");
     let refused = "run pipe --sched fifo:1 --quota 20% --require --no-save --no-progress";
     let refused = place.run(refused.split(' ')).expect_code(7).stdout;

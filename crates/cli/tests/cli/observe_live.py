@@ -5,9 +5,16 @@ end, words = sys.argv[1], sys.argv[2:]
 master, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
 before = termios.tcgetattr(slave)
+
+
+def own_terminal():
+    # A shell in the background has its children ignore this signal.
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 furlong = subprocess.Popen(
-    words, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-    preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    words, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, preexec_fn=own_terminal)
 text = ""
 
 
