@@ -199,7 +199,7 @@ pub(crate) static FIGURES: [Figure; 41] = [
             Key::One(70, "depth_messages", Cell::RowText(|row| depth(row, 0))),
             Key::One(71, "depth_back_messages", Cell::RowText(|row| depth(row, 1))),
         ])
-        .expendable(6)
+        .expendable(4)
         .notes(&[Note::WithColumn(13, DEPTH)]),
     figure("first", |entry| reached(entry, |reached| reached.first_ns))
         .when(is_fan_out)
