@@ -33,6 +33,7 @@ pub fn probe(conditions: &RequestedConditions, _: Option<usize>) -> io::Result<(
                 | RequestedCondition::Writes(_)
                 | RequestedCondition::Batch(_)
                 | RequestedCondition::Sizes(_)
+                | RequestedCondition::RequestSizes(_)
                 | RequestedCondition::ServiceTime(_)
         )
     };
