@@ -8,7 +8,7 @@ import protocol
 from elements import Row, bytes_of
 from slots import Slots, need_room
 
-# The tracker is a process per role that would remove the name, which is gone once both roles have the memory.
+# The tracker is a process per role that would remove the name. The initiator removes it once both roles have the memory.
 resource_tracker.register = resource_tracker.unregister = lambda *_: None
 
 

@@ -1,4 +1,4 @@
-"""Pickle's protocol 5 over a UNIX socket: the elements of an array are a buffer beside its pickle."""
+"""Pickle's protocol 5 over a UNIX socket: the elements of an array follow its pickle as a buffer."""
 
 import pickle
 import struct

@@ -12,7 +12,7 @@ PAGE = 4096
 class Slots(Row):
     """A row that has `map(set_up, size)`, `unlink()`, `put(at, message)` and `get(at, size)`."""
 
-    # Bytes that a message needs beside its elements.
+    # Bytes that a message needs in addition to its elements.
     framing = 0
 
     def __init__(self, set_up):
