@@ -125,13 +125,11 @@ impl CapacitySearch {
                 search.add(1e9 / interval_ns as f64, other.arrival, trials.measured(other));
             }
         }
-        let points = std::mem::take(&mut search.points);
-        Some(search.with(points))
+        Some(search.estimated())
     }
 
-    /// Estimates the highest rate from these trials.
-    fn with(mut self, points: Vec<CapacityPoint>) -> CapacitySearch {
-        self.points = points;
+    /// Estimates the highest rate from the trials at all points.
+    fn estimated(mut self) -> CapacitySearch {
         sort_by(&mut self.points, |a, b| a.asked_per_second.total_cmp(&b.asked_per_second));
         for &CapacityPoint { asked_per_second, trials, kept, .. } in &self.points {
             (0..trials).for_each(|trial| self.threshold.add(asked_per_second, trial < kept));
@@ -284,16 +282,16 @@ mod tests {
         let range = [100.0, closed_loop_per_second * HIGHEST];
         let mut points: Vec<CapacityPoint> = Vec::new();
         let search = |points: &[CapacityPoint]| {
-            CapacitySearch {
+            let search = CapacitySearch {
                 case: Case::round_trip("pipe", Wait::Block, 64, Placement::SameCore),
                 slo: Slo { quantile: 0.99, limit_ns: 200_000 },
                 range,
                 threshold: Threshold::new(range[0], range[1]),
                 closed_loop_per_second,
                 offered: Arrival::Poisson(1),
-                points: Vec::new(),
-            }
-            .with(points.to_vec())
+                points: points.to_vec(),
+            };
+            search.estimated()
         };
         for _ in 0..trials {
             let asked_per_second = search(&points).next_per_second();

@@ -218,10 +218,8 @@ fn sizes(case: &Case, to: &str) -> String {
 /// Returns the largest size, and before it the smallest one of a mix.
 fn from_smallest(mix: Option<&SizeMix>, largest_bytes: usize, to: &str) -> String {
     let largest = format_bytes(largest_bytes);
-    match mix.and_then(|mix| mix.classes().first()) {
-        Some((smallest, _)) if *smallest < largest_bytes => {
-            format!("{}{to}{largest}", format_bytes(*smallest))
-        }
+    match mix.map(SizeMix::smallest_bytes) {
+        Some(smallest) if smallest < largest_bytes => format!("{}{to}{largest}", format_bytes(smallest)),
         _ => largest,
     }
 }

@@ -1,6 +1,6 @@
 //! Requested conditions of a link that are impossible here.
 
-use furlong_model::{Capabilities, Case, SocketOption, Unavailable};
+use furlong_model::{Capabilities, Case, SizeMix, SocketOption, Unavailable};
 use furlong_os::AsHandle;
 use furlong_os::socket::{set_socket_option, tcp_pair, udp_pair};
 use std::io;
@@ -21,11 +21,9 @@ fn refuse_two_writes(case: &Case) -> Option<Unavailable> {
             "ask for --writes 1, or for another pattern",
         ));
     }
-    let smallest = case.conditions.size_mix().and_then(|mix| mix.classes().first());
-    let size_bytes = smallest.map_or(case.size_bytes, |class| class.0);
-    let smallest = case.conditions.request_mix().and_then(|mix| mix.classes().first());
+    let size_bytes = case.conditions.size_mix().map_or(case.size_bytes, SizeMix::smallest_bytes);
     let one_size = || case.exchange.request().map_or(size_bytes, |request| request.size_bytes);
-    let request_bytes = smallest.map_or_else(one_size, |class| class.0);
+    let request_bytes = case.conditions.request_mix().map_or_else(one_size, SizeMix::smallest_bytes);
     let words = ("a message of 1 byte has no header and body", "ask for messages of 2 bytes or more");
     (request_bytes.min(size_bytes) < 2).then(|| Unavailable::new(words.0, words.1))
 }

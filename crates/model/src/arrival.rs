@@ -181,7 +181,7 @@ impl fmt::Display for Arrival {
             Arrival::Poisson(ns)
             | Arrival::Burst { interval_ns: ns, .. }
             | Arrival::OnOff { interval_ns: ns, .. } => {
-                f.pad(&self.process().map_or_else(|| every(ns), |process| format!("{} {process}", every(ns))))
+                f.pad(&format!("{} {}", every(ns), ArrivalProcess(*self)))
             }
         }
     }

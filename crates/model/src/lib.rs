@@ -103,7 +103,7 @@ pub use requested_condition::{CONDITION_KINDS, ConditionKind, RequestedCondition
 pub use role::{Party, Phase, Role};
 pub use shown::is_unseen;
 pub use subsystem::{ChildStart, ConsoleMode, Subsystem};
-pub use text::{beginning, display_width, listing, table_lines, wrap};
+pub use text::{beginning, display_width, listing, shortened, table_lines, wrap};
 pub use topology::{
     CoreKind, Cpu, CpuList, CpuRelation, CpuTopology, InvalidCpuList, PairGroup, RelatedPair,
 };

@@ -22,6 +22,11 @@ pub fn beginning(text: &str, width: usize) -> Option<&str> {
     Some(&text[..end])
 }
 
+/// Returns a text of at most `width` columns. An ellipsis replaces the rest.
+pub fn shortened(text: &str, width: usize) -> String {
+    beginning(text, width).map_or_else(|| text.to_owned(), |kept| kept.to_owned() + "…")
+}
+
 /// Returns `text` in lines of at most `width` columns, all but the first indented by `indent` spaces. Words are not split.
 pub fn wrap(text: &str, width: usize, indent: usize) -> String {
     let mut lines = String::new();

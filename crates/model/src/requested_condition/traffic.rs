@@ -25,6 +25,11 @@ impl SizeMix {
         &self.classes
     }
 
+    /// Returns the smallest size in bytes.
+    pub fn smallest_bytes(&self) -> usize {
+        self.classes.first().map_or(0, |class| class.0)
+    }
+
     /// Returns the largest size in bytes.
     pub fn largest_bytes(&self) -> usize {
         self.classes.last().map_or(0, |class| class.0)

@@ -4,7 +4,7 @@ use super::document::{invisible, peers, scaled, times};
 use super::links::Link;
 use super::means::Means;
 use super::observation::Observation;
-use furlong_model::{beginning, display_width, format_ns, three_digits};
+use furlong_model::{display_width, format_ns, shortened, three_digits};
 use furlong_render::plain;
 use furlong_render::words::count;
 
@@ -109,10 +109,9 @@ fn left(text: &str, width: usize) -> String {
     text
 }
 
-/// Returns the text, or its beginning with an ellipsis.
+/// Returns the text without spaces at its end, or its beginning with an ellipsis.
 fn fitted(text: &str, width: usize) -> String {
-    let text = text.trim_end();
-    beginning(text, width).map_or_else(|| text.to_owned(), |start| format!("{start}…"))
+    shortened(text.trim_end(), width)
 }
 
 #[cfg(test)]

@@ -423,7 +423,7 @@ impl Watch {
         let (duration_ns, traced_call_ns) = ((end_ns - self.start_ns) as f64, self.traced_call_ns);
         let activities = self.threads.begin_interval(end_ns);
         let pids: BTreeSet<i32> = activities.keys().chain(self.used_before.keys()).copied().collect();
-        let mut process = |pid: i32| {
+        let process = |pid: i32| {
             let activity = activities.get(&pid).copied().unwrap_or_default();
             let cpu_ns = self.cpu_ns(pid, &activity);
             let per_s = |count: u64| count as f64 * 1e9 / duration_ns;
@@ -437,7 +437,7 @@ impl Watch {
                 io_uring_calls: self.flows.hidden.get(&pid).copied().unwrap_or_default(),
             }
         };
-        let mut processes: Vec<_> = pids.into_iter().filter(|pid| *pid > 0).map(&mut process).collect();
+        let mut processes: Vec<_> = pids.into_iter().filter(|pid| *pid > 0).map(process).collect();
         processes.retain(|found| found.cpu_share + found.calls_per_s > 0.0);
         processes.sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share));
         processes

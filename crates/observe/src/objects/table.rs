@@ -2,7 +2,7 @@
 
 use super::object::{Amount, AmountUnit, Object, ObjectState};
 use crate::identity::{Access, Holder};
-use furlong_model::{beginning, display_width};
+use furlong_model::{display_width, shortened};
 use furlong_render::document::{Column, Document, Row, Section, Table, Tone};
 use furlong_render::{plain, three_digits};
 
@@ -34,7 +34,7 @@ pub fn document(objects: &[&Object], footnotes: Vec<String>, now_unix_s: i64, wi
     let holders_width = room - name_width;
     for cells in &mut cells {
         cells[1] = cut_name(&cells[1], name_width);
-        cells[2] = cut(&cells[2], holders_width);
+        cells[2] = shortened(&cells[2], holders_width);
     }
     let rows = objects.iter().zip(cells).map(|(object, cells)| Row {
         tone: if object.is_orphan() { Tone::Warning } else { Tone::Neutral },
@@ -145,15 +145,10 @@ fn age(seconds: i64) -> String {
 /// Returns a name of at most `width` columns. The end of a path is more useful than its beginning.
 fn cut_name(name: &str, width: usize) -> String {
     if display_width(name) <= width || !name.starts_with('/') {
-        return cut(name, width);
+        return shortened(name, width);
     }
-    let kept: String = cut(&name.chars().rev().collect::<String>(), width).chars().rev().collect();
+    let kept: String = shortened(&name.chars().rev().collect::<String>(), width).chars().rev().collect();
     kept
-}
-
-/// Returns a text of at most `width` columns. An ellipsis replaces the rest.
-fn cut(text: &str, width: usize) -> String {
-    beginning(text, width).map_or_else(|| text.to_owned(), |kept| kept.to_owned() + "…")
 }
 
 #[cfg(test)]
