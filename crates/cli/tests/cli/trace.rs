@@ -48,9 +48,10 @@ fn generated_trace_is_summarized_and_replayed_by_both_roles() {
 #[test]
 fn round_trips_and_fan_out_replay_a_link() {
     let place = Place::new();
-    let even: Vec<_> = (0..100).map(|number| (number * 500, 64)).collect();
+    // Slow enough for a machine that loses most of its CPU time.
+    let even: Vec<_> = (0..100).map(|number| (number * 5000, 64)).collect();
     fs::write(place.path("one.jsonl"), trace(&even, "b")).unwrap();
-    let mixed: Vec<_> = (0..100).map(|number| (number * 500, 64 + number as u32)).collect();
+    let mixed: Vec<_> = (0..100).map(|number| (number * 5000, 64 + number as u32)).collect();
     let text = trace(&mixed, "b")
         .lines()
         .zip(trace(&even, "c").lines())

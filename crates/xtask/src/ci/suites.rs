@@ -74,6 +74,9 @@ const SLOW: [&str; 2] = ["--ignored", "slow::"];
 /// More failures than these are not the noise of a machine that others use too.
 pub const MOST_TRIED_AGAIN: usize = 3;
 
+/// Runs of a test alone, until it passes once.
+const RUNS_ALONE: u32 = 2;
+
 impl Suite {
     /// Runs all of its tests, the slow ones too, and runs those that failed again, each alone: a bad moment of a shared machine
     /// is not a fault of a measurement.
@@ -107,14 +110,22 @@ impl Suite {
             bail!("{said}");
         }
         for name in names {
-            println!("xtask: {name} runs again, alone");
-            match self.run_with(&["--include-ignored", "--exact", name])? {
-                (again, None) => report.add(again),
-                (_, Some(again)) => bail!("{said}\nand alone:\n{}", again.join("\n")),
-            }
+            report.add(self.run_alone(name).with_context(|| said.clone())?);
         }
         report.failed_once = said;
         Ok(report)
+    }
+
+    fn run_alone(&self, name: &str) -> anyhow::Result<Report> {
+        let mut said = String::new();
+        for _ in 0..RUNS_ALONE {
+            println!("xtask: {name} runs again, alone");
+            match self.run_with(&["--include-ignored", "--exact", name])? {
+                (report, None) => return Ok(report),
+                (_, Some(failures)) => said = failures.join("\n"),
+            }
+        }
+        bail!("and alone:\n{said}")
     }
 
     fn run_with(&self, arguments: &[&str]) -> anyhow::Result<(Report, Failures)> {
