@@ -122,9 +122,9 @@ fn round_trips(
 }
 
 /// Runs the measured part of a pattern in which each message goes to several receivers. In a closed loop, half of the
-/// time measures throughput, and half has one message in flight. If messages are due at fixed times, all of the time
-/// has one message in flight. If a receiver is to stall, a third part of the same length follows. The resource usage of
-/// a role is that of the throughput part, if it exists.
+/// time measures throughput, and half has one message in flight. If messages are due at certain times, all of the time
+/// has as many messages in flight as are due, up to a bound. If a receiver is to stall, a third part of the same length
+/// follows. The resource usage of a role is that of the throughput part, if it exists.
 fn timed_fan_out(
     message_loop: &mut MessageLoop,
     messages: &mut Messages<'_>,

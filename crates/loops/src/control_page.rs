@@ -9,7 +9,7 @@
 //! to the other host, and the message is not sent before its number is known there.
 
 use crate::schedule::LateSends;
-use furlong_model::TimerLateness;
+use furlong_model::{FAN_OUT_BOUND, TimerLateness};
 use furlong_os::memory::{Region, anonymous_object, page_bytes};
 use furlong_os::{AsHandle, BorrowedHandle, Handle, cpu, handle};
 use std::io;
@@ -38,11 +38,14 @@ const SENT_ROOM: u64 = 4;
 /// Offset within a line of the number of the last message of its party, if several parties send.
 const LAST_OF_LINE: usize = 24;
 
+/// Messages whose times of arrival the page holds for each receiver.
+const ARRIVALS: usize = FAN_OUT_BOUND as usize;
+
 /// Bytes of a line: two cache lines, because CPUs fetch one with the other.
 const LINE_BYTES: usize = 128;
 
 /// Returns the offset of the line with this index, from 0 on. A line holds the number of messages sent, the number of the last
-/// message received, the time of its arrival, and the number at `LAST_OF_LINE`.
+/// message received, and the number at `LAST_OF_LINE`. The times of arrival of each receiver follow all lines.
 const fn offset(line: usize) -> usize {
     LINE_BYTES * (1 + line)
 }
@@ -212,11 +215,16 @@ impl ControlPage {
         }
     }
 
-    /// Writes to a party's line when it received a message, and its progress with that message.
+    /// Returns the offset of the time at which the party with this line got a message.
+    fn arrival(&self, line: usize, number: u64) -> usize {
+        offset(self.lines) + 8 * (line * ARRIVALS + number as usize % ARRIVALS)
+    }
+
+    /// Writes when a party received a message, and its progress with that message.
     #[inline]
     pub fn note_arrival(&self, line: usize, Progress { sent, received }: Progress, now_ns: u64) {
+        self.region.double_word(self.arrival(line, received)).store(now_ns, Ordering::Relaxed);
         let line = offset(line);
-        self.region.double_word(line + 16).store(now_ns, Ordering::Relaxed);
         self.region.double_word(line).store(sent, Ordering::Relaxed);
         // Release: a party that reads the number also reads the time.
         self.region.double_word(line + 8).store(received, Ordering::Release);
@@ -228,14 +236,15 @@ impl ControlPage {
     }
 
     /// Writes the times at which the receivers got the message with this number to `arrivals_ns`, in order; returns
-    /// `None` until all have it.
+    /// `None` until all have it. It must be one of the last [`FAN_OUT_BOUND`] messages.
     pub fn arrivals(&self, number: u64, arrivals_ns: &mut Vec<u64>) -> Option<()> {
         arrivals_ns.clear();
-        for line in (1..self.lines).map(offset) {
-            if self.region.double_word(line + 8).load(Ordering::Acquire) < number {
+        for line in 1..self.lines {
+            if self.region.double_word(offset(line) + 8).load(Ordering::Acquire) < number {
                 return None;
             }
-            arrivals_ns.push(self.region.double_word(line + 16).load(Ordering::Relaxed));
+            let time = self.region.double_word(self.arrival(line, number));
+            arrivals_ns.push(time.load(Ordering::Relaxed));
         }
         arrivals_ns.sort_unstable();
         Some(())
@@ -264,7 +273,7 @@ fn carry(carrier: BorrowedHandle<'_>, sequence: u64) -> io::Result<()> {
 
 /// Returns the size of a page with this number of lines.
 fn size_bytes(lines: usize) -> usize {
-    offset(lines).next_multiple_of(page_bytes())
+    (offset(lines) + 8 * lines * ARRIVALS).next_multiple_of(page_bytes())
 }
 
 #[cfg(test)]
@@ -281,7 +290,14 @@ mod tests {
         let late = LateSends { all: 9, by_timer: TimerLateness { sends: 3, total_ns: 30, longest_ns: 20 } };
         page.announce_late(late);
         assert_eq!(page.late(), Some(late));
-        // The progress of the parties does not overlap this data.
+        // The progress of the parties and the arrivals do not overlap this data.
+        page.note_arrival(1, Progress { sent: 3, received: 3 }, 30);
+        page.note_arrival(1, Progress { sent: 4, received: 4 }, 40);
+        let mut arrivals_ns = page.room_for_arrivals();
+        for (number, expected) in [(3, &[30][..]), (4, &[40])] {
+            assert_eq!((page.arrivals(number, &mut arrivals_ns), &arrivals_ns[..]), (Some(()), expected));
+        }
+        assert_eq!(page.arrivals(5, &mut arrivals_ns), None);
         page.note(0, Progress { sent: 1, received: 2 });
         assert_eq!((page.late(), page.sent(7 + SENT_ROOM)), (Some(late), Some(1_100)));
     }

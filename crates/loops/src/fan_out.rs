@@ -2,10 +2,10 @@
 //! broadcasts.
 //!
 //! The message rate is measured as with one receiver: the receiver with the least room holds the sender back. The times
-//! until the first, the median and the last receiver has a message are measured with one message in flight. Each
-//! receiver writes the time of the arrival to its line of the control page, and the sender sends the next message when
-//! all receivers have it. While it waits for that it yields its CPU, and the CPU time of the wait is reported
-//! separately.
+//! until the first, the median and the last receiver has a message are measured with one message in flight, or with up to
+//! [`FAN_OUT_BOUND`] if messages are due at certain times. Each receiver writes the times of arrival to the control page. The sender
+//! reads them, and sends the next message when fewer are in flight. While it waits for that it yields its CPU, and the CPU time of the
+//! wait is reported separately.
 
 use crate::channel::Channel;
 use crate::messages::{LoopResult, Messages};
@@ -14,8 +14,9 @@ use crate::recorder::{Recorder, Timing};
 use crate::role_error::{RoleError, step};
 use crate::schedule::{IdleResources, LateSends, Schedule};
 use furlong_mechanism::Message;
-use furlong_model::{Access, Fault, Phase, Stall};
+use furlong_model::{Access, FAN_OUT_BOUND, Fault, OpenLoop, Phase, Stall};
 use furlong_os::{clock, cpu};
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
@@ -81,8 +82,52 @@ impl ReachTimes {
     }
 }
 
-/// Sends messages for at least `budget_ns`, each when it is due and all receivers have the one before it, and records
-/// the times until the receivers had it.
+/// Messages in flight to all receivers: those that some receiver does not have yet.
+struct InFlight<'a> {
+    /// Times from which they are timed, the oldest first.
+    from_ns: VecDeque<u64>,
+    arrivals_ns: Vec<u64>,
+    reached: &'a mut ReachTimes,
+    tally: OpenLoop,
+}
+
+impl InFlight<'_> {
+    /// Keeps the times of the messages that all receivers have.
+    fn settle(&mut self, messages: &Messages<'_>) {
+        let page = messages.control_page;
+        while let Some(from_ns) = self.from_ns.front() {
+            let oldest = messages.done + 1 - self.from_ns.len() as u64;
+            if page.arrivals(oldest, &mut self.arrivals_ns).is_none() {
+                return;
+            }
+            self.reached.keep(*from_ns, &self.arrivals_ns);
+            self.from_ns.pop_front();
+        }
+    }
+
+    /// Adds the message that was sent last.
+    fn add(&mut self, from_ns: u64) {
+        self.from_ns.push_back(from_ns);
+        self.tally.most_in_flight = self.tally.most_in_flight.max(self.from_ns.len() as u32);
+    }
+
+    /// Waits until at most this number is in flight, and returns the resources that this used.
+    fn wait_for(&mut self, most: usize, messages: &Messages<'_>) -> IdleResources {
+        self.settle(messages);
+        if self.from_ns.len() <= most {
+            return IdleResources::default();
+        }
+        let used_before_ns = clock::thread_processor_ns();
+        while self.from_ns.len() > most {
+            cpu::yield_now();
+            self.settle(messages);
+        }
+        IdleResources { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 }
+    }
+}
+
+/// Sends messages for at least `budget_ns`, each when it is due and few enough are in flight, and records the times until
+/// the receivers had them.
 pub fn send_in_turn(
     channel: &mut dyn Channel,
     messages: &mut Messages<'_>,
@@ -91,7 +136,11 @@ pub fn send_in_turn(
     reached: &mut ReachTimes,
 ) -> Result<LoopResult, RoleError> {
     let before = begin_sending(channel, messages)?;
-    let mut arrivals_ns = messages.control_page.room_for_arrivals();
+    // The time of a lost message would be that of an older one.
+    let is_open = schedule.is_open_loop() && !messages.may_lose;
+    let bound = if is_open { FAN_OUT_BOUND as usize } else { 1 };
+    let (from_ns, arrivals_ns) = (VecDeque::with_capacity(bound), messages.control_page.room_for_arrivals());
+    let mut in_flight = InFlight { from_ns, arrivals_ns, reached, tally: OpenLoop::default() };
     let start = clock::now_ns();
     messages.control_page.announce_start(start);
     let (mut last, mut due, mut late, mut idle) =
@@ -100,6 +149,12 @@ pub fn send_in_turn(
         due = schedule.next_ns(due, last);
         messages.prepare_next();
         idle = idle + schedule.idle_until(due);
+        in_flight.settle(messages);
+        if in_flight.from_ns.len() == bound {
+            in_flight.tally.sends_at_bound += 1;
+            idle = idle + in_flight.wait_for(bound - 1, messages);
+            last = clock::now_ns();
+        }
         let sent = clock::now_ns();
         let from = schedule.timed_from_ns([due, last, sent], &mut late);
         let ends = sent.max(due) - start >= budget_ns;
@@ -108,16 +163,13 @@ pub fn send_in_turn(
         }
         messages.send(channel)?;
         messages.done += 1;
-        let used_before_ns = clock::thread_processor_ns();
-        while messages.control_page.arrivals(messages.done, &mut arrivals_ns).is_none() {
-            cpu::yield_now();
-        }
-        idle = idle + IdleResources { ns: clock::thread_processor_ns() - used_before_ns, switches: 0 };
+        in_flight.add(from);
+        let most = if ends || !is_open { 0 } else { bound };
+        idle = idle + in_flight.wait_for(most, messages);
         last = clock::now_ns();
-        reached.keep(from, &arrivals_ns);
         if ends {
-            let late = schedule.reported(late);
-            return Ok(LoopResult { idle, late, ..messages.since(before, last - start)? });
+            let (late, open_loop) = (schedule.reported(late), is_open.then_some(in_flight.tally));
+            return Ok(LoopResult { idle, late, open_loop, ..messages.since(before, last - start)? });
         }
     }
 }

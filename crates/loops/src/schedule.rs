@@ -110,6 +110,11 @@ impl Schedule {
         elapsed_ns >= budget_ns
     }
 
+    /// Returns whether messages are due at times that do not depend on the answers.
+    pub fn is_open_loop(&self) -> bool {
+        self.arrival.interval_ns().is_some()
+    }
+
     /// Returns whether the messages are those of a trace.
     pub fn is_trace(&self) -> bool {
         matches!(self.arrival, Arrival::Trace { .. })

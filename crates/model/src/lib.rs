@@ -13,6 +13,7 @@ mod calls;
 mod capabilities;
 mod case;
 mod conditions;
+mod contradictions;
 mod cost;
 mod count;
 mod declared_calls;
@@ -81,8 +82,8 @@ pub use name::InvalidName;
 pub use noise::{Noise, NoiseReading};
 pub use overlap::Overlap;
 pub use pattern::{
-    ExchangeOptions, FanInOptions, FanOutOptions, Links, Pattern, PatternCase, PatternFacts, RejectedOption,
-    Unit,
+    ExchangeOptions, FAN_OUT_BOUND, FanInOptions, FanOutOptions, Links, Pattern, PatternCase, PatternFacts,
+    RejectedOption, Unit,
 };
 pub use placement::{Placement, ProcessorList};
 pub use process_start::{StartMethod, StartReading};

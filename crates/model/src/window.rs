@@ -1,6 +1,6 @@
 //! The number of messages that may be in flight without a deadlock or a lost message.
 
-use crate::{Capabilities, Case, KernelBuffer, Room, Unavailable, WhenFull, format_bytes};
+use crate::{Capabilities, Case, FAN_OUT_BOUND, KernelBuffer, Room, Unavailable, WhenFull, format_bytes};
 
 /// One direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,11 @@ pub fn most_outstanding([there, back]: [Direction; 2]) -> Option<u64> {
 }
 
 impl Case {
+    /// Returns the bound of the messages in flight, if messages are due at certain times and answered, or go to all receivers.
+    pub fn most_in_flight(&self) -> u32 {
+        if self.pattern().is_to_all() { FAN_OUT_BOUND } else { self.window().get() }
+    }
+
     /// Returns why this number of messages cannot be in flight on a link of this mechanism with these directions, if it
     /// cannot.
     pub fn refuse_window(&self, capabilities: &Capabilities, ways: [Direction; 2]) -> Option<Unavailable> {

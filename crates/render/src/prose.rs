@@ -395,18 +395,18 @@ pub(crate) fn late(summary: &Summary, group: &Group) -> Vec<String> {
     .collect()
 }
 
-/// Lists how many messages of a paced group were in flight at once, if they are answered.
+/// Lists how many messages of a paced group were in flight at once, if furlong knows it.
 fn in_flight(summary: &Summary, group: &Group) -> Option<String> {
-    let paced =
-        |row: &&Row| row.late_sends_share.is_some() && Unit::of(row.case.pattern()) == Unit::RoundTrip;
+    let is_answered = |row: &Row| Unit::of(row.case.pattern()) == Unit::RoundTrip;
+    let paced = |row: &&Row| row.late_sends_share.is_some() && (is_answered(row) || row.in_flight.is_some());
     let described = |row: &Row| {
-        let (name, window) = (plain(&row.case.row()), row.case.window());
+        let (name, bound) = (plain(&row.case.row()), row.case.most_in_flight());
         let Some(found) = row.in_flight else { return format!("{name} 1") };
         let held = match found.at_bound_share {
             share if share > 0.0 => format!(", which delayed {} of its sends", percent(share)),
             _ => String::new(),
         };
-        format!("{name} {} of {window}{held}", found.most)
+        format!("{name} {} of {bound}{held}", found.most)
     };
     let rows: Vec<_> = summary.rows_of(group).filter(paced).map(described).collect();
     (!rows.is_empty()).then(|| format!("most messages in flight at once: {}", rows.join("; ")))

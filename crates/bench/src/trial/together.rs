@@ -108,6 +108,9 @@ fn to_several(timings: Vec<(Party, Timing)>) -> Result<(Timing, Vec<Part>), Stri
         round_trips_per_sample: 1,
         late_sends: sent.late_sends.saturating_mul(count),
         timer_late: sent.timer_late.map(|late| late.times(count)),
+        open_loop: sent
+            .open_loop
+            .map(|found| OpenLoop { sends_at_bound: found.sends_at_bound.saturating_mul(count), ..found }),
         histogram: sent.histogram,
         reached: sent.reached,
         ..arrived

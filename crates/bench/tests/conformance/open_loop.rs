@@ -6,8 +6,8 @@ use crate::saboteur::{self, CUT, FLIP_HEAD, LOSE, NOTHING, REORDER, REPEAT, TIME
 use crate::workers::Trial;
 use furlong_bench::{MechanismEntry, registry};
 use furlong_model::{
-    Arrival, Case, ConditionKind, Family, Fault, Measurement, Outcome, Party, Phase, RequestedConditions,
-    Role, Wait,
+    Arrival, Case, ConditionKind, FAN_OUT_BOUND, Family, Fault, Measurement, Outcome, Party, Pattern, Phase,
+    RequestedConditions, Role, Wait,
 };
 use libtest_mimic::Failed;
 use std::num::NonZeroU32;
@@ -51,6 +51,7 @@ pub fn tests() -> Vec<Trial> {
         let name = format!("open loop/{family:?}/{wait}: messages queue at a slow responder");
         tests.push(Trial::test(name, move || queues_at_a_slow_responder(family, wait)).alone_if(|| true));
     }
+    tests.push(Trial::test("open loop/fan-out: messages are sent when they are due", sends_to_all_when_due));
     tests
 }
 
@@ -82,6 +83,22 @@ fn measured(entry: &MechanismEntry, case: &Case) -> Result<Measurement, Failed> 
     match warmed_up(&registry(), entry, case, WATCHDOG, [2, 100].map(Duration::from_millis))? {
         Outcome::Measured(measured) if measured.verified_messages > 0 => Ok(measured),
         other => Err(format!("{case}: {other:?}").into()),
+    }
+}
+
+/// Checks that more messages than one are in flight to two receivers, and that the bound holds back the sender of more.
+fn sends_to_all_when_due() -> Result<(), Failed> {
+    let mechanisms = registry();
+    let suits = |entry: &&MechanismEntry| {
+        entry.capabilities.waits.contains(&Wait::Block) && entry.capabilities.family == Family::Socket
+    };
+    let entry = mechanisms.iter().find(suits).ok_or("no such row")?;
+    let to_two =
+        case(entry, Wait::Block, 128).with_pattern(Pattern::FanOut).with_parties(NonZeroU32::new(2).unwrap());
+    let flood = measured(entry, &Case { arrival: Arrival::Interval(500), ..to_two })?;
+    match flood.open_loop {
+        Some(found) if found.most_in_flight > 1 && found.most_in_flight <= FAN_OUT_BOUND => Ok(()),
+        _ => Err(format!("{flood:?}").into()),
     }
 }
 

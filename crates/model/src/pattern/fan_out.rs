@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroU32;
 
+/// Most messages in flight to several receivers, if messages are due at certain times.
+pub const FAN_OUT_BOUND: u32 = 64;
+
 pub(super) const FACTS: PatternFacts = PatternFacts {
     summary: "one way, each message to every receiver",
     unit: Unit::Message,

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub use asked::ExchangeOptions;
 pub use fan_in_options::FanInOptions;
-pub use fan_out::FanOutOptions;
+pub use fan_out::{FAN_OUT_BOUND, FanOutOptions};
 pub use pattern_case::PatternCase;
 
 named_enum! {
