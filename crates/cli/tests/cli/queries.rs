@@ -1,4 +1,5 @@
-//! The queries of docs/queries.md, run as written on saved runs, return the same figures as furlong.
+//! The queries of docs/queries.md, run as written on saved runs, return the same figures as furlong. Those of docs/traces.md keep every
+//! message of a trace.
 //!
 //! They need a Python with DuckDB: `FURLONG_PYTHON`, otherwise `python3`. `.ci/run` creates one.
 
@@ -34,10 +35,10 @@ fn python() -> Result<String, String> {
     }
 }
 
-/// Returns the SQL blocks of the page.
-fn queries() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queries.md");
-    let page = fs::read_to_string(path).expect("docs/queries.md");
+/// Returns the SQL blocks of a page.
+fn queries(page: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let page = fs::read_to_string(path).expect("a page");
     let blocks = page.split("\n```sql\n").skip(1);
     blocks.filter_map(|block| block.split_once("\n```").map(|(query, _)| query.to_owned())).collect()
 }
@@ -115,7 +116,7 @@ fn the_queries_agree_with_what_furlong_exports() {
         Err(why) => skip!("needs a Python with DuckDB: {why}"),
     };
     let place = with_runs();
-    let [raw, sheet] = queries().try_into().expect("two queries");
+    let [raw, sheet] = queries("queries.md").try_into().expect("two queries");
 
     let lines = found(&python, &place, &raw);
     let of = |name: &str| lines.iter().filter(|line| text(line, "run") == name).count();
@@ -151,4 +152,27 @@ fn the_queries_agree_with_what_furlong_exports() {
             }
         }
     }
+}
+
+#[test]
+fn a_trace_becomes_parquet_and_a_trace_again() {
+    let python = match python() {
+        Ok(python) => python,
+        Err(why) => skip!("needs a Python with DuckDB: {why}"),
+    };
+    let place = Place::new();
+    let words =
+        "trace generate --to web.jsonl --rate 5k/s --arrival poisson --sizes 64:70,4KiB:30 --messages 2000";
+    furlong(&place, &words.split(' ').collect::<Vec<_>>());
+    for query in queries("traces.md") {
+        found(&python, &place, &query);
+    }
+    let messages = |name: &str| -> Vec<Value> {
+        let text = fs::read_to_string(place.path("home").join(name)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let before = messages("web.jsonl");
+    assert_eq!((before.len(), &before), (2000, &messages("again.jsonl")));
+    let info = |name| furlong(&place, &["trace", "info", name]);
+    assert_eq!(info("web.jsonl"), info("again.jsonl"));
 }

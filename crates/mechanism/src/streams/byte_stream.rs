@@ -30,12 +30,12 @@ pub type ByteStream = Stream<HandlePair>;
 
 impl Ways for HandlePair {
     #[inline]
-    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         write(self.send.as_handle(), bytes)
     }
 
     #[inline]
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         read(self.receive.as_handle(), buffer)
     }
 

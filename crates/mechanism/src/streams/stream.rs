@@ -17,13 +17,13 @@ pub trait Ways {
     ///
     /// # Errors
     /// Returns `WouldBlock` if it does not wait and there is no room.
-    fn write(&self, bytes: &[u8]) -> io::Result<usize>;
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
     /// Reads some bytes; 0 is the end of the stream.
     ///
     /// # Errors
     /// Returns `WouldBlock` if it does not wait and there are no bytes.
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Holds incomplete packets back until the message is complete, if that is requested.
     ///

@@ -24,6 +24,7 @@ pub(super) static BATCH: ConditionKind = ConditionKind {
     valid: "write a number from 1 to 1024, or the first, the last and a factor, as in 1..64:x2",
     applies: |_, capabilities| capabilities.batch_call(Role::Initiator).is_some(),
     candidates: &[],
+    neutral: Some("1"),
     permanent: |_| {
         "in the program: sendmmsg and recvmmsg, or one write and read for several messages".to_owned()
     },
@@ -39,14 +40,20 @@ impl Capabilities {
         let ([Call::Once(send)], [Call::Once(receive)]) = (self.calls.send, self.calls.receive) else {
             return None;
         };
-        let is_stream = matches!(self.family, Family::Pipe | Family::Socket) && !self.boundaries;
+        let families = [Family::Pipe, Family::Socket, Family::IoUring];
+        let is_stream = families.contains(&self.family) && !self.boundaries;
         let calls = match (*send, *receive) {
             ("sendto", "recvfrom")
                 if self.family == Family::Socket && self.sharing != Sharing::EveryReceiver =>
             {
                 ["sendmmsg", "recvmmsg"]
             }
-            ("write", "read") | ("send", "recv") | ("WriteFile", "ReadFile") if is_stream => {
+            ("write", "read")
+            | ("send", "recv")
+            | ("WriteFile", "ReadFile")
+            | ("io_uring_enter", "io_uring_enter")
+                if is_stream =>
+            {
                 [*send, *receive]
             }
             _ => return None,
@@ -150,6 +157,9 @@ mod tests {
         let two_calls = Calls::of(&[Call::Once("write"), Call::Once("tee")], &[Call::Once("read")]);
         let library = Capabilities { family: Family::Library, ..Capabilities::DEFAULT };
         assert_eq!(calls(&library), [Some("send_all"), Some("recv_each")]);
+        let entered = Calls::of(&[Call::Once("io_uring_enter")], &[Call::Once("io_uring_enter")]);
+        let ring = Capabilities { family: Family::IoUring, calls: entered, ..STREAM };
+        assert_eq!(calls(&ring), [Some("io_uring_enter"); 2]);
         let others = [
             Capabilities { sharing: Sharing::EveryReceiver, ..DATAGRAM },
             Capabilities { family: Family::Queue, ..DATAGRAM },

@@ -6,7 +6,7 @@
 //! writer and reader.
 
 use super::pipe::{link, room};
-use super::ring_stream::{self, Requests, RingStream};
+use super::ring_stream::{self, Requests, RingStream, RingWays};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Unavailable};
 use furlong_os::BorrowedHandle;
@@ -54,6 +54,6 @@ impl Mechanism for IoUringPipe {
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        RingStream::from_pair(&mut setup)
+        RingWays::from_pair(&mut setup)
     }
 }

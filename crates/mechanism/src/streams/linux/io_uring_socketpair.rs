@@ -3,7 +3,7 @@
 //! Like `io-uring-pipe`, but with a socket. Expect the calls of `socketpair` and in each the work for a request and a
 //! completion.
 
-use super::ring_stream::{self, Requests, RingStream};
+use super::ring_stream::{self, Requests, RingStream, RingWays};
 use crate::socket_link::{MessageBuffers, link};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Unavailable};
@@ -52,6 +52,6 @@ impl Mechanism for IoUringSocketpair {
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        RingStream::from_socket(&mut setup)
+        RingWays::from_socket(&mut setup)
     }
 }

@@ -5,7 +5,7 @@
 //! Expect higher latency than `io-uring-socketpair` on fewer than four CPUs, because the threads and the processes then share
 //! CPUs and each message passes through one more thread.
 
-use super::ring_stream::{self, Requests, RingStream};
+use super::ring_stream::{self, Requests, RingStream, RingWays};
 use crate::socket_link::{MessageBuffers, link};
 use crate::{EndpointSetup, Link, LinkSpecification, Mechanism};
 use furlong_model::{Call, Calls, Capabilities, Family, KernelBuffer, Limits, Unavailable};
@@ -58,6 +58,6 @@ impl Mechanism for IoUringSqpoll {
     }
 
     fn open(_spec: &LinkSpecification, mut setup: EndpointSetup) -> io::Result<Self::Endpoint> {
-        RingStream::from_socket(&mut setup)
+        RingWays::from_socket(&mut setup)
     }
 }

@@ -1,9 +1,10 @@
 //! Code shared by streams whose bytes are moved by requests in an io_uring ring.
 //!
-//! A message is sent before `send` returns, so there is one request in the ring at a time. These benchmarks therefore do not
-//! show what a ring gains by submitting many requests with one call.
+//! A message is sent before `send` returns, so there is one request in the ring at a time. With `--batch`, one request has the bytes
+//! of several messages.
 
-use crate::{Endpoint, EndpointSetup, Message};
+use crate::EndpointSetup;
+use crate::streams::stream::{Stream, Ways};
 use furlong_model::{Limits, Unavailable};
 use furlong_os::linux::io_uring::{Ring, Submission};
 use furlong_os::{AsHandle, BorrowedHandle, Handle};
@@ -40,51 +41,44 @@ pub fn probe_rings() -> Option<Unavailable> {
     probe(Submission::Own).err()
 }
 
-/// An end of a byte stream and the ring of this process.
+/// The descriptors of an end, and the ring of this process.
 #[derive(Debug)]
-pub struct RingStream<R> {
+pub struct RingWays<R> {
     ring: Ring,
     reader: Handle,
     writer: Handle,
     requests: PhantomData<R>,
 }
 
-impl<R: Requests> RingStream<R> {
+/// An end of a byte stream whose bytes are moved through a ring.
+pub type RingStream<R> = Stream<RingWays<R>>;
+
+impl<R: Requests> RingWays<R> {
     /// Opens an end with a reading and a writing descriptor from the set-up.
-    pub(crate) fn from_pair(setup: &mut EndpointSetup) -> io::Result<Self> {
-        RingStream::new(setup.descriptor()?, setup.descriptor()?)
+    pub(crate) fn from_pair(setup: &mut EndpointSetup) -> io::Result<RingStream<R>> {
+        RingWays::open(setup.descriptor()?, setup.descriptor()?)
     }
 
     /// Opens an end with a socket from the set-up.
-    pub(crate) fn from_socket(setup: &mut EndpointSetup) -> io::Result<Self> {
+    pub(crate) fn from_socket(setup: &mut EndpointSetup) -> io::Result<RingStream<R>> {
         let socket = setup.descriptor()?;
-        RingStream::new(socket.try_clone()?, socket)
+        RingWays::open(socket.try_clone()?, socket)
     }
 
-    fn new(reader: Handle, writer: Handle) -> io::Result<Self> {
-        Ok(RingStream { ring: Ring::new(R::SUBMISSION)?, reader, writer, requests: PhantomData })
+    fn open(reader: Handle, writer: Handle) -> io::Result<RingStream<R>> {
+        let ring = Ring::new(R::SUBMISSION)?;
+        Ok(Stream::over(RingWays { ring, reader, writer, requests: PhantomData }))
     }
 }
 
-impl<R: Requests> Endpoint for RingStream<R> {
-    #[inline]
-    fn send(&mut self, message: &mut Message) -> io::Result<()> {
-        let mut sent = 0;
-        while sent < message.len() {
-            sent += R::send(&mut self.ring, self.writer.as_handle(), &message[sent..])?;
-        }
-        Ok(())
+impl<R: Requests> Ways for RingWays<R> {
+    #[inline(always)]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        R::send(&mut self.ring, self.writer.as_handle(), bytes)
     }
 
-    #[inline]
-    fn recv(&mut self, message: &mut Message) -> io::Result<usize> {
-        let mut received = 0;
-        while received < message.len() {
-            match R::receive(&mut self.ring, self.reader.as_handle(), &mut message[received..])? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                count => received += count,
-            }
-        }
-        Ok(message.len())
+    #[inline(always)]
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        R::receive(&mut self.ring, self.reader.as_handle(), buffer)
     }
 }

@@ -27,7 +27,7 @@ pub type TcpStream = Stream<TcpSocket>;
 
 impl Ways for TcpSocket {
     #[inline]
-    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &self.zero_copy {
             None => write(self.socket.as_handle(), bytes),
             Some(sends) => sends.send(self.socket.as_handle(), bytes),
@@ -35,7 +35,7 @@ impl Ways for TcpSocket {
     }
 
     #[inline]
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let socket = self.socket.as_handle();
         let result = read(socket, buffer);
         if self.acknowledges && result.is_ok() {

@@ -44,13 +44,13 @@ impl PipeStream {
 
 impl Ways for PipePair {
     #[inline]
-    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let writer = self.writer.as_handle();
         if self.blocking { write(writer, bytes) } else { try_write(writer, bytes, self.quota_bytes) }
     }
 
     #[inline]
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let reader = self.reader.as_handle();
         if self.blocking { read(reader, buffer) } else { try_read(reader, buffer) }
     }

@@ -20,12 +20,12 @@ pub type SocketStream = Stream<Socket>;
 
 impl Ways for Socket {
     #[inline]
-    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         send(self.0.as_handle(), bytes)
     }
 
     #[inline]
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         receive(self.0.as_handle(), buffer)
     }
 }
