@@ -7,7 +7,7 @@
 use crate::{ComparableInterval, Ratio, Row};
 use furlong_model::{
     Arrival, Case, Family, FanInOptions, Harness, Links, Pattern, Placement, Request, SizeMix, WaitKind,
-    format_bytes, format_exact_ns, format_ns,
+    format_bytes, format_exact_ns, format_ns, format_rate,
 };
 use furlong_stats::{SortedMap, sort_by};
 use serde::Serialize;
@@ -181,10 +181,9 @@ fn describe_pattern(case: &Case) -> (String, String) {
 /// Returns the suffixes of a group's name and title for its arrival of messages.
 fn describe_pace(arrival: Arrival) -> (String, String) {
     match arrival {
-        Arrival::Interval(ns) => (
-            format!("/every-{}", format_exact_ns(ns)),
-            format!(", one message every {}", format_ns(ns as f64)),
-        ),
+        Arrival::Interval(ns) => {
+            (format!("/every-{}", format_exact_ns(ns)), format!(", at {}", format_rate(1e9 / ns as f64)))
+        }
         Arrival::Trace { interval_ns, .. } => (
             format!("/trace-{}", format_exact_ns(interval_ns)),
             format!(", at the times of a trace, one every {} on average", format_ns(interval_ns as f64)),
@@ -577,6 +576,6 @@ mod tests {
         let [.., fixed, random] = &rows[..] else { panic!("{rows:?}") };
         assert_eq!((&*random.case.row(), &random.group), ("pipe/block (arrival poisson)", &fixed.group));
         assert!(rows.iter().all(|row| row.rank == Some(1)) && rows[0].tied_with.is_empty());
-        assert!(groups[2].title.ends_with("blocking, one message every 100 us"), "{}", groups[2].title);
+        assert!(groups[2].title.ends_with("blocking, at 10k/s"), "{}", groups[2].title);
     }
 }

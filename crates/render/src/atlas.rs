@@ -5,7 +5,7 @@ use super::markdown::page;
 use super::object::object;
 use super::style::Style;
 use super::terminal::terminal;
-use furlong_analysis::text::{listed, plain};
+use furlong_analysis::text::{format_ratio, listed, plain};
 use furlong_analysis::{Atlas, AtlasClaim, PublishedAnswer, Question, Setting, SettingResult};
 
 /// Title of the atlas.
@@ -64,7 +64,8 @@ fn questions(atlas: &Atlas) -> Document {
     if !open.is_empty() {
         let chapter = Section::chapter("Contradictions").anchored("contradictions");
         document.push(chapter.paragraph(
-            "Each ratio is the factor of the faster mechanism, over the sizes of the publication.",
+            "Each ratio is the factor of the faster mechanism, over the sizes of the publication. Where the faster one depends on the size, 1/2 \
+             means that the second is twice as fast.",
         ));
         document.sections.extend(open.iter().map(question));
     }
@@ -109,14 +110,16 @@ fn heading(question: &Question) -> String {
 /// Names the publications for each answer.
 fn published(question: &Question) -> String {
     let [first, second] = &question.mechanisms;
-    let of = |accepts: fn(&PublishedAnswer) -> bool, name: &str| {
-        let answers: Vec<_> = question.published.iter().filter(|answer| accepts(answer)).map(named).collect();
+    let those = |favours: [bool; 2], name: &str| {
+        let answers = question.published.iter().filter(|answer| answer.favours() == favours);
+        let answers: Vec<_> = answers.map(named).collect();
         (!answers.is_empty()).then(|| format!("{}: {}", plain(name), listed(&answers, NAMED)))
     };
     let parts = [
-        of(|answer| answer.ratios[0] >= 1.0, first),
-        of(|answer| answer.ratios[1] < 1.0, second),
-        of(|answer| answer.ratios[0] < 1.0 && answer.ratios[1] >= 1.0, "depends on the size"),
+        those([true, false], first),
+        those([false, true], second),
+        those([true, true], "depends on the size"),
+        those([false, false], "alike"),
     ];
     format!("Published as faster: {}.", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
@@ -127,17 +130,25 @@ fn named(answer: &PublishedAnswer) -> String {
         [least, most] if most < 1.0 => [1.0 / most, 1.0 / least],
         ratios => ratios,
     };
+    // The second mechanism is faster by the divisor.
+    let factor = |ratio: f64| match ratio < 1.0 {
+        true => format!("1/{}", format_ratio(1.0 / ratio)),
+        false => format_ratio(ratio),
+    };
     let name = plain(&answer.experiment);
     if most / least < 1.005 {
-        format!("{name} ({least:.2})")
+        format!("{name} ({})", factor(least))
     } else {
-        format!("{name} ({least:.2}-{most:.2})")
+        format!("{name} ({} to {})", factor(least), factor(most))
     }
 }
 
 fn here(question: &Question) -> String {
     let [first, second] = &question.mechanisms;
     let [more, less, tied] = question.here;
+    if more + less + tied == 0 {
+        return "Here: not measured, because one of the two is unavailable (see furlong list).".to_owned();
+    }
     format!(
         "Here: of {} comparisons, {} is faster in {more}, {} in {less}, and {tied} are undecided.",
         more + less + tied,

@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn late_sends_are_said_under_their_table() {
         let text = table(&fixture::summary(), Style::default());
-        let (_, paced) = text.split_once(", one message every 100 us\n").unwrap();
+        let (_, paced) = text.split_once(", at 10k/s\n").unwrap();
         let (paced, _) = paced.split_once("\n\n").unwrap();
         let said = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let by_timer = "sent late by furlong's timer, and timed from the send: 2.0 % of unix-seqpacket/block by 90.0 us (at most \

@@ -34,6 +34,14 @@ pub struct PublishedAnswer {
     pub ratios: [f64; 2],
 }
 
+impl PublishedAnswer {
+    /// Returns whether each mechanism is faster at a size.
+    pub fn favours(&self) -> [bool; 2] {
+        let [least, most] = self.ratios;
+        [most > LEAST_ANSWER, least < 1.0 / LEAST_ANSWER]
+    }
+}
+
 /// An axis along which the faster mechanism changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExplainingAxis {
@@ -100,13 +108,8 @@ fn pairs_of(replay: &Replay) -> Vec<[String; 2]> {
 fn question(mechanisms: [String; 2], measured: &[MeasuredSetting]) -> Question {
     let published = measured.iter().filter(|replayed| replayed.setting == Setting::Published);
     let published: Vec<_> = published.filter_map(|replayed| answer(&mechanisms, &replayed.replay)).collect();
-    let favours = |first: bool| {
-        published.iter().any(|answer| match (first, answer.ratios) {
-            (true, [_, most]) => most > LEAST_ANSWER,
-            (false, [least, _]) => least < 1.0 / LEAST_ANSWER,
-        })
-    };
-    let is_contradictory = favours(true) && favours(false);
+    let is_contradictory =
+        (0..2).all(|place| published.iter().any(|answer: &PublishedAnswer| answer.favours()[place]));
     let comparisons: Vec<_> =
         measured.iter().flat_map(|replayed| comparisons(&mechanisms, replayed)).collect();
     let count = |faster: Option<Ordering>| comparisons.iter().filter(|one| one.faster == faster).count();
