@@ -30,11 +30,16 @@ fn plain_up_to(longest: usize, text: &str) -> String {
 
 /// Returns the first `most` of `names` and the number of the others.
 pub fn listed(names: &[String], most: usize) -> String {
+    listed_with(names, most, ", ")
+}
+
+/// Returns [`listed`] with another separator.
+pub fn listed_with(names: &[String], most: usize, separator: &str) -> String {
     let more = match names.len().saturating_sub(most) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    names.iter().take(most).cloned().collect::<Vec<_>>().join(", ") + &more
+    names.iter().take(most).cloned().collect::<Vec<_>>().join(separator) + &more
 }
 
 /// Returns `text` with an upper-case first letter.

@@ -128,7 +128,7 @@ impl TunedCondition {
     /// Returns `None` unless the row has exactly one condition.
     fn of(row: &Row, plain: &Row, inherited: &Conditions, is_enough: bool) -> Option<TunedCondition> {
         let has_effect =
-            |condition: &&RequestedCondition| condition.without_effect().as_ref() != Some(*condition);
+            |condition: &&RequestedCondition| !(condition.varies_cpu_time() && condition.is_neutral());
         let conditions: Vec<_> = row.case.conditions.iter().filter(has_effect).collect();
         let [condition] = conditions[..] else { return None };
         let ratio = Ratio::of(row, plain);

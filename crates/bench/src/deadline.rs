@@ -17,10 +17,6 @@ pub(crate) fn refusal(case: &Case, processors: Option<&[usize]>) -> Option<Unava
     if case.placement == Placement::OtherHost {
         return refused("the CPUs of the other host are unknown".to_owned(), "measure on one host");
     }
-    if case.conditions.iter().filter(|condition| condition.is_scheduling()).count() > 1 {
-        let reason = "the policy has no nice value and no time slice";
-        return refused(reason.to_owned(), "leave --nice and --slice out");
-    }
     let on = |processor: &usize, all: &[usize]| all.iter().filter(|other| *other == processor).count();
     let (roles, cpus) = match processors {
         Some(all) => (all.iter().map(|processor| on(processor, all)).max()?, 1),

@@ -3,7 +3,7 @@
 use crate::kernel_settings::ChangedSetting;
 use crate::not_measured::{NotMeasured, not_started};
 use crate::session::Session;
-use furlong_model::{Capabilities, Case, Family, PageKind, Phase, Reach, Unavailable};
+use furlong_model::{Case, PageKind, Phase, Unavailable};
 use furlong_os::Context;
 use furlong_os::available_memory::available_bytes;
 use furlong_os::linux::access::may_read_and_write;
@@ -50,22 +50,10 @@ fn may_raise() -> bool {
 }
 
 /// Returns why the memory of a case cannot have the requested pages, or `None`.
-pub(crate) fn refusal(case: &Case, capabilities: &Capabilities) -> Option<Unavailable> {
+pub(crate) fn refusal(case: &Case) -> Option<Unavailable> {
     let kind = case.conditions.pages()?;
-    let name = capabilities.name;
-    let reason = match (capabilities.family, capabilities.reach) {
-        (Family::Library | Family::Adapter, _) | (Family::Memory, Reach::Device) => {
-            format!("{name} allocates its memory itself, in pages that --pages cannot select")
-        }
-        (Family::Memory, Reach::FileSystem) if kind == PageKind::Huge => {
-            format!("{name} is a file, and its file system has no huge pages")
-        }
-        _ => {
-            let error = probe_pages(kind).err().filter(|_| kind != PageKind::Huge || !may_raise())?;
-            return Some(Unavailable::new(error.to_string(), remedy(kind)));
-        }
-    };
-    Some(Unavailable::new(reason, "leave --pages out, or choose other shared memory"))
+    let error = probe_pages(kind).err().filter(|_| kind != PageKind::Huge || !may_raise())?;
+    Some(Unavailable::new(error.to_string(), remedy(kind)))
 }
 
 /// Turns the failure of a trial whose memory is not in the requested pages into a refusal with a remedy.

@@ -26,7 +26,6 @@ pub mod handover;
 #[cfg(target_os = "linux")]
 mod huge_pages;
 #[cfg(target_os = "linux")]
-mod isolation;
 mod janitor;
 #[cfg(target_os = "linux")]
 pub mod kernel_settings;

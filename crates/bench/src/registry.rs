@@ -3,20 +3,18 @@
 
 use crate::adapter::{Adapter, create_link};
 use crate::child_process::ChildProgram;
-#[cfg(target_os = "linux")]
-use crate::kernel_settings;
 use crate::link_conditions;
 use crate::not_measured::not_of_the_kernel;
 use crate::own_programs::OwnPrograms;
 use crate::session::Session;
 use crate::survived::{killed, survived};
 #[cfg(target_os = "linux")]
-use crate::{huge_pages, isolation};
+use crate::{huge_pages, kernel_settings};
 use crate::{role_boundary, two_networks};
 use furlong_adapter_files::{Manifest, Row};
 use furlong_loops::built_in::{BuiltIn, all_built_in};
 use furlong_mechanism::{Link, LinkSpecification, Mechanism};
-use furlong_model::{Boundary, Capabilities, Case, Limits, Placement, Scheduling, Unavailable, Wait};
+use furlong_model::{Boundary, Capabilities, Case, Limits, Scheduling, Unavailable, Wait};
 use furlong_os::role_conditions;
 use std::io;
 
@@ -172,14 +170,10 @@ impl MechanismEntry {
                 "start furlong under these conditions, as in chrt, nice or numactl --membind",
             ));
         }
-        if case.conditions.memory_node().is_some() && case.placement == Placement::OtherHost {
-            let reason = "--memory-node applies to this host only";
-            return Some(Unavailable::new(reason, "leave --memory-node or --peer out"));
-        }
         let refusal = self
             .refuse_conditions_of_linux(case)
             .or_else(|| role_boundary::refusal(case, self.capabilities))
-            .or_else(|| link_conditions::refusal(self.capabilities, case));
+            .or_else(|| link_conditions::refusal(case.conditions.socket_options(), self.capabilities));
         if refusal.is_some() {
             return refusal;
         }
@@ -204,9 +198,7 @@ impl MechanismEntry {
     /// Returns why a condition that only Linux has is impossible here, or `None`.
     #[cfg(target_os = "linux")]
     fn refuse_conditions_of_linux(&self, case: &Case) -> Option<Unavailable> {
-        kernel_settings::refuse(&case.conditions)
-            .or_else(|| huge_pages::refusal(case, self.capabilities))
-            .or_else(|| isolation::refusal(case, self.capabilities, self.adapter().is_some()))
+        kernel_settings::refuse(&case.conditions).or_else(|| huge_pages::refusal(case))
     }
 
     /// Returns `None`: the conditions of the roles are refused.

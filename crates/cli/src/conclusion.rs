@@ -3,8 +3,10 @@
 use crate::environment::FinishedRun;
 use crate::output;
 use furlong_analysis::{Level, Replay, ReplayStatus, SkippedCase};
-use furlong_console::exit::Outcome;
-use furlong_model::Unavailable;
+use furlong_bench::MechanismEntry;
+use furlong_bench::registry::find;
+use furlong_console::exit::{Outcome, Usage};
+use furlong_model::{Case, Limits, Unavailable};
 use furlong_render::plain;
 
 /// The maximum number of reasons that are printed if nothing could be measured.
@@ -77,18 +79,41 @@ impl Results {
         if self.any || self.failed || self.missing.is_empty() || matches!(outcome, Outcome::Interrupted(_)) {
             return outcome;
         }
-        output::tell(format_args!("furlong: nothing that was requested can be measured here"));
-        for Unavailable { reason, remedy } in self.missing.iter().take(REASONS) {
-            output::tell(format_args!("    {}", plain(reason)));
-            if !remedy.is_empty() {
-                output::tell(format_args!("    remedy: {}", plain(remedy)));
-            }
-        }
-        if let more @ 1.. = self.missing.len().saturating_sub(REASONS) {
-            output::tell(format_args!("    and {more} more reasons"));
-        }
+        let reasons = reasons(&self.missing);
+        output::tell(format_args!("furlong: nothing that was requested can be measured here{reasons}"));
         outcome.worse(Outcome::Missing)
     }
+}
+
+/// Returns the first reasons, with their remedies, each in a new line.
+fn reasons(all: &[Unavailable]) -> String {
+    let mut lines = String::new();
+    for Unavailable { reason, remedy } in all.iter().take(REASONS) {
+        lines += &format!("\n    {}", plain(reason));
+        if !remedy.is_empty() {
+            lines += &format!("\n    remedy: {}", plain(remedy));
+        }
+    }
+    if let more @ 1.. = all.len().saturating_sub(REASONS) {
+        lines += &format!("\n    and {more} more reasons");
+    }
+    lines
+}
+
+/// Checks that some machine could measure one of these cases.
+///
+/// # Errors
+/// Returns a usage error with the reasons if none could: the options exclude each other, or no mechanism has what they ask for.
+pub fn check_possible(mechanisms: &[MechanismEntry], cases: &[Case]) -> Result<(), Usage> {
+    let refusal = |case: &Case| {
+        let entry = find(mechanisms, &case.mechanism, case.wait)?;
+        case.refusal(entry.capabilities, &Limits::none())
+    };
+    let Some(refusals) = cases.iter().map(refusal).collect::<Option<Vec<_>>>() else { return Ok(()) };
+    let mut results = Results::default();
+    refusals.into_iter().for_each(|why| results.miss(why));
+    let reasons = reasons(&results.missing);
+    Err(Usage(format!("nothing that was requested can be measured on any machine{reasons}")))
 }
 
 impl FinishedRun {

@@ -13,9 +13,10 @@ use furlong_bench::registry::find;
 use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
+use furlong_console::exit::Usage;
 use furlong_model::{Case, End, Experiment, Harness, Machine, Outcome, Record, RunHeader, SCHEMA};
-use furlong_render::DEBUG_BUILD_WARNING;
 use furlong_render::words::count;
+use furlong_render::{DEBUG_BUILD_WARNING, plain};
 use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -86,7 +87,7 @@ impl<'a> RunEnvironment<'a> {
     /// Enters the namespaces. A process must call this only once.
     ///
     /// # Errors
-    /// Returns an error if the absolute path of the file directory cannot be determined.
+    /// Returns a usage error if the file directory does not exist, or an error if its absolute path cannot be determined.
     pub fn enter(
         mechanisms: &'a [MechanismEntry],
         around: impl Into<Surroundings>,
@@ -95,6 +96,10 @@ impl<'a> RunEnvironment<'a> {
         let mut around = around.into();
         // A relative path must mean the same directory in every role.
         around.file_folder = around.file_folder.map(std::path::absolute).transpose()?;
+        if let Some(path) = around.file_folder.as_ref().filter(|path| !path.is_dir()) {
+            let path = plain(&path.display().to_string());
+            return Err(Usage(format!("--file-folder {path}: name a directory that exists")).into());
+        }
         let private_ipc_namespace = session::enter_private_namespace().is_ok();
         Ok(RunEnvironment { mechanisms, around, private_ipc_namespace })
     }

@@ -367,6 +367,9 @@ impl Case {
         if let Some(refusal) = self.refuse_boundary(capabilities).or_else(|| self.refuse_trace()) {
             return Some(refusal);
         }
+        if let Some(refusal) = self.refuse_conditions(capabilities) {
+            return Some(refusal);
+        }
         if let Some(refusal) = refusals::traffic(&self.pattern_case(capabilities), pattern, &self.conditions)
         {
             return Some(refusal);

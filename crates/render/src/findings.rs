@@ -3,7 +3,7 @@
 use super::growth::growth;
 use super::object::JudgedSentences;
 use super::words::{alike, count, factor, size};
-use furlong_analysis::text::{decimals, format_ratio, listed, plain, ratios_between};
+use furlong_analysis::text::{decimals, format_ratio, listed, listed_with, plain, ratios_between};
 use furlong_analysis::{
     BatchFigures, BatchKnee, BatchedRow, CommonProperties, ConditionEffects, DisturbedRow, Finding, InBoth,
     NamedRow, QuotaFigures, Regimes, Summary, ValueEffect, VariedBenchmark, WaitingProgram,
@@ -169,7 +169,7 @@ fn condition_effect(condition: &str, benchmark: &VariedBenchmark) -> String {
         plain(row),
         alike(among),
         format_ns(*baseline_ns),
-        listed(&effects.iter().map(effect).collect::<Vec<_>>(), VALUES_NAMED).replace("), with", "); with")
+        listed_with(&effects.iter().map(effect).collect::<Vec<_>>(), VALUES_NAMED, "; ")
     )
 }
 

@@ -9,7 +9,7 @@ mod quota;
 use crate::not_measured::NotMeasured;
 use crate::session::Session;
 use crate::watch::Observer;
-use furlong_model::{Case, Party, Phase, Placement, TrialEnvironment, Unavailable};
+use furlong_model::{Case, Party, Phase, TrialEnvironment, Unavailable};
 use furlong_os::BorrowedHandle;
 use neighbour::Neighbours;
 use quota::Quotas;
@@ -25,10 +25,6 @@ pub(crate) struct Surroundings<'a> {
 
 /// Returns why the quota or the neighbours of a case are impossible here, or `None`. Creates nothing.
 pub(crate) fn refusal(case: &Case, session: &Session) -> Option<Unavailable> {
-    if case.conditions.limit_cpu_time() && case.placement == Placement::OtherHost {
-        let reason = "quotas and neighbours exist only on this host, and the responder is on another one";
-        return Some(Unavailable::new(reason, "leave --quota and --beside out, or measure on one host"));
-    }
     let quota = case.conditions.quota_percent().and_then(|_| quota::refusal(case));
     quota.or_else(|| neighbour::refusal(case.conditions.neighbour()?, session))
 }

@@ -2,7 +2,7 @@
 
 use crate::persistent::PersistentResource;
 use crate::session::{CleanupGuard, Session};
-use furlong_model::{Case, Isolation, QuotaUse, RequestedCondition, Unavailable};
+use furlong_model::{Case, QuotaUse, RequestedCondition, Unavailable};
 use furlong_os::control_group::{self, CpuGroup};
 use furlong_os::facts;
 use std::io;
@@ -26,14 +26,9 @@ pub(super) fn refusal(case: &Case) -> Option<Unavailable> {
         let inherited = facts::machine(false).conditions?;
         inherited.policy.filter(|_| inherited.priority > Some(0) && !case.conditions.iter().any(is_policy))
     };
-    let requested = case.conditions.real_time_policy().map(|policy| policy.to_string());
-    if let Some(policy) = requested.or_else(inherited) {
-        let reason = format!("a quota does not limit processes under {policy}");
+    if let Some(policy) = inherited() {
+        let reason = format!("a quota does not limit processes under {policy}, which furlong inherited");
         return Some(Unavailable::new(reason, "ask for a quota with --sched other, batch or idle"));
-    }
-    if case.conditions.isolation() == Some(Isolation::Thread) {
-        let reason = "threads of one process share its control group";
-        return Some(Unavailable::new(reason, "ask for a quota with --isolation fork or exec"));
     }
     let error = CpuGroup::find().and_then(|group| group.check()).err()?;
     Some(Unavailable::new(

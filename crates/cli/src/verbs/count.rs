@@ -1,7 +1,7 @@
 //! `furlong count`: the costs of a message apart from time, such as system calls.
 
 use crate::arguments::{CountOptions, ListFormat};
-use crate::conclusion::{Demands, Results};
+use crate::conclusion::{Demands, Results, check_possible};
 use crate::environment::RunEnvironment;
 use crate::selection::CaseTemplate;
 use crate::{output, own_programs, selection};
@@ -16,6 +16,7 @@ pub fn count_rows(asked: &CountOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     let template = CaseTemplate { conditions: asked.conditions.0.clone(), ..CaseTemplate::default() };
     let cases = selection::select(&mechanisms, &options, &template)?;
+    check_possible(&mechanisms, &cases)?;
     let environment = RunEnvironment::enter(&mechanisms, &asked.common)?;
     let plan = Plan { count: true, ..environment.plan(cases, 0, Duration::ZERO)? };
     let finished = environment.perform(&plan, &asked.name.or_not_saved())?;

@@ -1,7 +1,7 @@
 //! `furlong explain`: a breakdown of a row's time.
 
 use crate::arguments::{ExplainOptions, ListFormat};
-use crate::conclusion::{Demands, Results};
+use crate::conclusion::{Demands, Results, check_possible};
 use crate::environment::RunEnvironment;
 use crate::selection::CaseTemplate;
 use crate::{output, own_programs, selection};
@@ -20,6 +20,7 @@ const NAMED: usize = 6;
 pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     let (mechanisms, options) = own_programs::with_mechanisms(&asked.cases, &asked.programs.commands)?;
     let rows = selection::select(&mechanisms, &options, &CaseTemplate::default())?;
+    check_possible(&mechanisms, &rows)?;
     let family =
         |case: &Case| find(&mechanisms, &case.mechanism, case.wait).map(|entry| entry.capabilities.family);
     let reasons = rows.iter().map(|case| not_covered(case, family(case)));

@@ -1,7 +1,7 @@
 //! `furlong map`: the latency between all pairs of CPUs.
 
 use crate::arguments::{CaseOptions, CommonOptions, MapFormat, MapOptions};
-use crate::conclusion::{Demands, Results};
+use crate::conclusion::{Demands, Results, check_possible};
 use crate::delivery::protect_run;
 use crate::environment::{FinishedRun, RunEnvironment, TRIAL_OVERHEAD, announce_build};
 use crate::output;
@@ -147,6 +147,7 @@ fn case(asked: &MapOptions, row: &str, mechanisms: &[MechanismEntry]) -> anyhow:
         all_adapters: false,
     };
     let mut cases = select(mechanisms, &options, &CaseTemplate::default())?;
+    check_possible(mechanisms, &cases)?;
     let found = cases.len();
     let case = cases.pop().filter(|_| found == 1);
     let case =

@@ -1,7 +1,7 @@
 //! `furlong` and `furlong run`: measure, save, rank, print.
 
 use crate::arguments::{AskedArrival, Format, RunOptions, SavingOptions};
-use crate::conclusion::{Demands, Results};
+use crate::conclusion::{Demands, Results, check_possible};
 use crate::environment::{FinishedRun, RunEnvironment, Surroundings};
 use crate::progress::ProgressKind;
 use crate::selection::{CaseTemplate, refused_boundary};
@@ -136,6 +136,7 @@ impl<'a> Request<'a> {
                 }
             }
         }
+        check_possible(&mechanisms, &cases)?;
         check_buffers(asked, &mechanisms, &cases)?;
         if let Some(slo) = asked.find_rate {
             find_rate::check(slo, &cases, &mechanisms)?;

@@ -50,7 +50,10 @@ fn a_run_that_fails_leaves_nothing() {
 fn a_run_that_cannot_begin_leaves_nothing() {
     let (before, place) = (Snapshot::take(), Place::new());
     place.run(["run", "pipe", "--save", "../x"]).expect_code(2);
-    place.run(["run", "file-shm", "--file-folder", "/nonexistent", "--no-save"]).expect_code(1);
+    for row in ["file-shm", "pipe"] {
+        let finished = place.run(["run", row, "--file-folder", "/nonexistent"]).expect_code(2);
+        finished.expect_complaint("--file-folder /nonexistent: name a directory that exists");
+    }
     before.expect_nothing_left(&place);
 }
 

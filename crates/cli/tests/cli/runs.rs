@@ -80,7 +80,7 @@ fn a_run_in_which_nothing_was_measured_is_not_saved_and_never_the_last() {
     let place = Place::with_runs();
     let before = place.all_saved();
     for more in [&[][..], &["--save", "empty"]] {
-        let words = ["run", "pipe", "-s", "0"];
+        let words = ["run", "pipe", "--place", "0:999"];
         let finished = place.run(words.iter().chain(more).copied()).expect_code(7);
         finished.expect_complaint("nothing was measured, so no run is saved");
     }

@@ -60,5 +60,6 @@ pub(super) static BESIDE: ConditionKind = ConditionKind {
     valid: "choose none, cpu:N with N from 1 to 64, cache, memory or io",
     applies: |_, _| true,
     candidates: &[],
+    neutral: Some("none"),
     permanent: |condition| format!("no setting: {} is another process", condition.value()),
 };

@@ -20,5 +20,6 @@ pub(crate) static BOUNDARY: ConditionKind = ConditionKind {
     },
     // A boundary is not a setting that makes a benchmark faster.
     candidates: &[],
+    neutral: Some("none"),
     permanent: |condition| format!("furlong run --boundary {}", condition.value()),
 };

@@ -30,6 +30,7 @@ pub(super) static ISOLATION: ConditionKind = ConditionKind {
         Start::Alone => false,
     },
     candidates: &["thread", "fork"],
+    neutral: Some("exec"),
     permanent: |condition| match condition.value().as_str() {
         "thread" => "in the program: threads of one process".to_owned(),
         "fork" => "in the program: fork without exec".to_owned(),

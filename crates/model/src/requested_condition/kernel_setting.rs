@@ -82,6 +82,7 @@ pub(super) static KERNEL_SETTING: ConditionKind = ConditionKind {
         "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor=performance",
         "/sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us=n/a",
     ],
+    neutral: None,
     permanent: |condition| match condition {
         RequestedCondition::KernelSetting(setting) => setting.permanent(),
         _ => String::new(),

@@ -14,5 +14,6 @@ pub(super) static MEMORY_NODE: ConditionKind = ConditionKind {
     valid: "write the number of a NUMA node, from 0 to 1023",
     applies: |_, _| true,
     candidates: &[],
+    neutral: None,
     permanent: |condition| format!("systemd unit: NUMAPolicy=bind NUMAMask={}", condition.value()),
 };

@@ -82,6 +82,8 @@ pub struct ConditionKind {
     applies: fn(&RequestedCondition, &Capabilities) -> bool,
     /// Values that `furlong tune` tries.
     pub candidates: &'static [&'static str],
+    /// Value that changes nothing for an ordinary process; `None` if there is no such value.
+    pub neutral: Option<&'static str>,
     /// How to make a value permanent: a line of a configuration file, or the call of the program.
     permanent: fn(&RequestedCondition) -> String,
 }
@@ -166,13 +168,9 @@ impl RequestedCondition {
         matches!(self, RequestedCondition::Quota { .. } | RequestedCondition::Beside(_))
     }
 
-    /// Returns the absence of a quota or of a neighbour; `None` for other kinds.
-    pub const fn without_effect(&self) -> Option<RequestedCondition> {
-        match self {
-            RequestedCondition::Quota { .. } => Some(RequestedCondition::Quota { percent: None }),
-            RequestedCondition::Beside(_) => Some(RequestedCondition::Beside(None)),
-            _ => None,
-        }
+    /// Returns whether the value changes nothing for an ordinary process.
+    pub fn is_neutral(&self) -> bool {
+        self.kind().neutral == Some(self.value().as_str())
     }
 
     /// Returns the kind.
@@ -326,7 +324,8 @@ impl RequestedConditions {
 
     /// Returns the absence of the quotas and neighbours among these conditions.
     pub fn without_effects<'a>(all: impl IntoIterator<Item = &'a RequestedCondition>) -> RequestedConditions {
-        let absences = all.into_iter().filter_map(RequestedCondition::without_effect);
+        let kinds = all.into_iter().filter(|value| value.varies_cpu_time()).map(RequestedCondition::kind);
+        let absences = kinds.filter_map(|kind| kind.read(kind.neutral?).ok());
         absences.fold(RequestedConditions::default(), |all, absence| all.with(absence))
     }
 

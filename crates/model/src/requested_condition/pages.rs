@@ -25,6 +25,7 @@ pub(super) static PAGES: ConditionKind = ConditionKind {
     valid: "choose 4k, thp or huge",
     applies: |_, capabilities| !capabilities.notifies_only(),
     candidates: &["thp", "huge"],
+    neutral: Some("4k"),
     permanent: |condition| match condition {
         RequestedCondition::Pages(PageKind::Huge) => {
             "in the program: MFD_HUGETLB or MAP_HUGETLB, with sysctl vm.nr_hugepages".to_owned()

@@ -24,5 +24,6 @@ pub(super) static QUOTA: ConditionKind = ConditionKind {
     valid: "write a share of one CPU from 1% to 100%, or none",
     applies: |_, _| true,
     candidates: &[],
+    neutral: Some("none"),
     permanent: |condition| format!("systemd unit: CPUQuota={}", condition.value()),
 };

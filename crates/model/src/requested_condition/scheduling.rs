@@ -32,7 +32,7 @@ impl Scheduling {
     pub const HIGHEST_DEADLINE_PERCENT: u32 = 80;
 
     /// Returns whether the policy takes precedence over the default policy.
-    pub(super) const fn is_real_time(self) -> bool {
+    pub(crate) const fn is_real_time(self) -> bool {
         matches!(self, Scheduling::Fifo(_) | Scheduling::RoundRobin(_) | Scheduling::Deadline { .. })
     }
 
@@ -105,6 +105,7 @@ pub(super) static SCHED: ConditionKind = ConditionKind {
             deadline:RUNTIME/PERIOD with a period from 1ms to 1s and a runtime from 100us to 80 % of it, as in deadline:8ms/20ms",
     applies: |_, _| true,
     candidates: &["batch", "fifo:50"],
+    neutral: Some("other"),
     permanent: |condition| match condition.value().split_once(':') {
         Some(("deadline", _)) => "in the program: sched_setattr with SCHED_DEADLINE".to_owned(),
         Some((policy, priority)) => {
@@ -128,6 +129,7 @@ pub(super) static NICE: ConditionKind = ConditionKind {
     valid: "write a number from -20 to 19",
     applies: |_, _| true,
     candidates: &["-10"],
+    neutral: Some("0"),
     permanent: |condition| format!("systemd unit: Nice={}", condition.value()),
 };
 
@@ -145,5 +147,6 @@ pub(super) static SLICE: ConditionKind = ConditionKind {
     valid: "write a time from 100us to 100ms, as in 3ms",
     applies: |_, _| true,
     candidates: &["100us", "20ms"],
+    neutral: None,
     permanent: |_| "in the program: sched_setattr with sched_runtime".to_owned(),
 };

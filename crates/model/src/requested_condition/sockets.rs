@@ -70,6 +70,7 @@ pub(super) static SOCKET_OPTIONS: ConditionKind = ConditionKind {
         _ => false,
     },
     candidates: &["quickack", "busy-poll", "zerocopy"],
+    neutral: Some("nodelay"),
     permanent: |_| "in the program: setsockopt".to_owned(),
 };
 
@@ -91,6 +92,7 @@ pub(super) static WRITES: ConditionKind = ConditionKind {
         has_family && !capabilities.boundaries && capabilities.calls.send.iter().all(writes)
     },
     candidates: &[],
+    neutral: Some("1"),
     permanent: |_| "in the program: writev".to_owned(),
 };
 

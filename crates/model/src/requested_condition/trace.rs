@@ -88,6 +88,7 @@ pub(super) static TRACE: ConditionKind = ConditionKind {
     valid: "expected the digest, speed, sizes, link and file of a trace",
     applies: |_, capabilities| carries_sizes(capabilities),
     candidates: &[],
+    neutral: None,
     permanent: |_| "in the program: messages at these times".to_owned(),
 };
 

@@ -205,6 +205,7 @@ pub(super) static SIZES: ConditionKind = ConditionKind {
     valid: VALID_MIX,
     applies: |_, capabilities| capabilities.fixed_size_bytes.is_none() && capabilities.start != Start::Alone,
     candidates: &[],
+    neutral: None,
     permanent: |_| "in the program: messages of these sizes".to_owned(),
 };
 
@@ -213,6 +214,7 @@ pub(super) static REQUEST_SIZES: ConditionKind = ConditionKind {
     name: "request-sizes",
     help: "Mix the sizes of the requests of -m request, such as 64:70,4KiB:30. The values are those of --sizes. Can be repeated",
     read: |text| SizeMix::read(text).map(RequestedCondition::RequestSizes),
+    neutral: None,
     permanent: |_| "in the program: requests of these sizes".to_owned(),
     ..SIZES
 };
@@ -227,6 +229,7 @@ pub(super) static SERVICE_TIME: ConditionKind = ConditionKind {
     valid: "write fixed:5us, exp:5us or lognormal:5us,0.5, with a time from 100ns to 1s and a sigma from 0.001 to 3",
     applies: |_, capabilities| capabilities.start != Start::Alone,
     candidates: &[],
+    neutral: None,
     permanent: |_| "in the program: work of this length".to_owned(),
 };
 

@@ -72,13 +72,8 @@ fn remedy(baseline_has: &[Case], has: &[Case]) -> Option<String> {
 
 /// Returns the option that requests a value of an axis; without a value, that of an ordinary process.
 fn option(axis: Axis, value: Option<AxisValue>) -> String {
-    let usual = match axis.name() {
-        "nice" => "0",
-        "sched" => "other",
-        "quota" | "beside" | "boundary" => "none",
-        "pages" => "4k",
-        "isolation" => "exec",
-        "writes" | "batch" => "1",
+    let usual = match axis {
+        Axis::Condition(kind) => kind.neutral.unwrap_or(kind.placeholder),
         _ => "VALUE",
     };
     let option = if axis.name() == Axis::Buffer.name() {

@@ -259,7 +259,7 @@ fn runs_that_differ_in_an_axis_name_the_run_that_compares_its_values() {
         ("sched", "batch", "--sched other --sched batch"),
         ("quota", "20%", "--quota none --quota 20%"),
         ("beside", "cpu:1", "--beside none --beside cpu:1"),
-        ("slice", "3ms", "--slice VALUE --slice 3ms"),
+        ("slice", "3ms", "--slice TIME --slice 3ms"),
     ] {
         let condition = ConditionKind::find(kind).unwrap().read(value).unwrap();
         let remedy = format!(
