@@ -140,9 +140,9 @@ pub use ranking::{Group, PayloadKind, describe_placement};
 pub use rate_sweep::{AtRate, RatePoint, RateSweep};
 pub use reached::ReachMedians;
 pub use recommend::{
-    Alternative, Answer, Budget, BudgetKind, ChoiceChange, EarlierAnswer, EliminatedCandidate, Offer,
+    Alternative, Answer, Budget, BudgetKind, ChoiceChange, EarlierAnswer, EliminatedCandidate, Gain, Offer,
     RECOMMENDATION_SCHEMA, RankedBenchmark, Recommendation, SLEEPING, SPINNING, Sensitivity, SloVerdict,
-    WorkloadChange, finalists, out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
+    Switch, WorkloadChange, finalists, out_of_reach, places, recommend, row_refusal, shortlist, surroundings,
     without_boundary,
 };
 pub use regimes::{InBoth, Regimes};

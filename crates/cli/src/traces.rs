@@ -30,6 +30,15 @@ pub fn invalid(path: &Path, error: &TraceError) -> Usage {
     Usage(format!("{}: {error}", path.display()))
 }
 
+/// Returns the path of a trace, which becomes a part of the name of a benchmark.
+///
+/// # Errors
+/// Returns a usage error if it cannot be printed.
+pub fn printable(path: &Path) -> Result<&str, Usage> {
+    let file = path.to_str().filter(|file| !file.chars().any(is_unseen));
+    file.ok_or_else(|| Usage("the path of a trace must be printable UTF-8".to_owned()))
+}
+
 /// Reads the traces of --arrival; `None` if no trace is requested.
 ///
 /// # Errors
@@ -40,9 +49,7 @@ pub fn load(asked: &RunOptions) -> Result<Option<Traces>, Usage> {
     let mut traces = Vec::new();
     for arrival in &asked.arrival {
         let AskedArrival::Trace(path) = arrival else { continue };
-        let file = path.to_str().filter(|file| !file.chars().any(is_unseen));
-        let file =
-            file.ok_or_else(|| Usage("--arrival: the path of a trace must be printable UTF-8".to_owned()))?;
+        let file = printable(path)?;
         let link = asked.replay.link.as_deref();
         let read = Recording::read(path, link).map_err(|error| invalid(path, &error))?;
         let messages = ReplayedMessages::new(&read.times_ns, &read.sizes_bytes, speed_thousandths);
@@ -62,24 +69,39 @@ pub fn load(asked: &RunOptions) -> Result<Option<Traces>, Usage> {
                 "furlong: {file}: each trial replays the first {part} of {all}; --budget sets the part"
             ));
         }
-        let (number, due_ns, mean_bytes) = messages.until(budget.as_nanos() as u64);
-        let interval_ns = due_ns / number;
-        if interval_ns < SHORTEST_NS {
-            return Err(Usage(format!("{file}: more than 10M messages per second; use a lower --speed")));
-        }
-        let ends = [read.sizes_bytes.iter().min(), read.sizes_bytes.iter().max()];
-        let replay = Replay {
-            file: (*file).to_owned(),
-            digest: read.digest,
-            link: asked.replay.link.clone().unwrap_or_default(),
-            speed_thousandths,
-            sizes_bytes: ends.map(|size| size.map_or(0, |bytes| *bytes as usize)),
-            mean_bytes,
-            largest_line: read.largest_line,
-        };
-        paces.push((Arrival::Trace { interval_ns, longest_ns: messages.longest_ns() }, replay.condition()));
+        let link = asked.replay.link.as_deref().unwrap_or_default();
+        paces.push(pace((file, link), read, messages, budget, speed_thousandths)?);
     }
     Ok(Some(Traces { paces, budget }))
+}
+
+/// Returns the pace and the condition of the part of a trace that trials of this `budget` replay.
+///
+/// # Errors
+/// Returns a usage error if the rate is too high.
+pub fn pace(
+    (file, link): (&str, &str),
+    read: &Recording,
+    messages: &ReplayedMessages,
+    budget: Duration,
+    speed_thousandths: u32,
+) -> Result<(Arrival, RequestedCondition), Usage> {
+    let (number, due_ns, mean_bytes) = messages.until(budget.as_nanos() as u64);
+    let interval_ns = due_ns / number;
+    if interval_ns < SHORTEST_NS {
+        return Err(Usage(format!("{file}: more than 10M messages per second; use a lower --speed")));
+    }
+    let ends = [read.sizes_bytes.iter().min(), read.sizes_bytes.iter().max()];
+    let replay = Replay {
+        file: file.to_owned(),
+        digest: read.digest,
+        link: link.to_owned(),
+        speed_thousandths,
+        sizes_bytes: ends.map(|size| size.map_or(0, |bytes| *bytes as usize)),
+        mean_bytes,
+        largest_line: read.largest_line,
+    };
+    Ok((Arrival::Trace { interval_ns, longest_ns: messages.longest_ns() }, replay.condition()))
 }
 
 /// Checks that no option contradicts a trace, or needs one.

@@ -116,5 +116,5 @@ pub use wait::{Wait, WaitKind};
 pub use window::{Direction, most_outstanding};
 pub use workload::{
     BoundaryAttempt, Candidate, Disqualifier, ExcludedBenchmark, IntegrationCost, InvalidSlo, Language, Need,
-    Objective, Shortlist, Slo, Trust, UnmeasuredBoundary, Workload,
+    Objective, ObservedTraffic, Shortlist, Slo, Trust, UnmeasuredBoundary, Workload,
 };

@@ -58,6 +58,25 @@ pub struct Workload {
     /// Whether libraries of installed adapters may be chosen too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adapters: bool,
+    /// The recorded traffic that the candidates carry, if it is not a constant rate of messages of one size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<ObservedTraffic>,
+}
+
+/// Recorded traffic of running programs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ObservedTraffic {
+    /// The link of the trace, `SENDER->RECEIVER`.
+    pub link: String,
+    /// The mechanism and the wait strategy of the programs; `None` if the trace does not name them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<(String, Wait)>,
+    /// The pace: the times of the trace, or a closed loop if the programs send as soon as they can.
+    pub arrival: Arrival,
+    /// The replayed trace, unless the pace is a closed loop.
+    pub conditions: RequestedConditions,
+    /// Exchanges per second of the programs.
+    pub per_second: f64,
 }
 
 /// Writes the names of boundaries. No boundary is called `process` in a workload.
@@ -100,6 +119,7 @@ impl Default for Workload {
             latest: false,
             work_ns: None,
             adapters: false,
+            observed: None,
         }
     }
 }
@@ -121,9 +141,14 @@ impl Workload {
         let is_paced =
             self.objective != Objective::Throughput && !self.pattern_and_parties().0.shares_an_end();
         let interval_ns = self.interval_ns.filter(|_| is_paced);
-        Case {
-            arrival: interval_ns.map_or(Arrival::ClosedLoop, Arrival::Interval),
-            ..self.closed_case(mechanism, wait, self.size_bytes, placement)
+        let closed = self.closed_case(mechanism, wait, self.size_bytes, placement);
+        match &self.observed {
+            Some(traffic) if interval_ns.is_some() => {
+                let with = |all: RequestedConditions, one: &RequestedCondition| all.with(one.clone());
+                let conditions = traffic.conditions.iter().fold(closed.conditions, with);
+                Case { arrival: traffic.arrival, conditions, ..closed }
+            }
+            _ => Case { arrival: interval_ns.map_or(Arrival::ClosedLoop, Arrival::Interval), ..closed },
         }
     }
 

@@ -27,6 +27,9 @@ pub struct TraceMessage {
     /// Kind of message.
     #[serde(default)]
     pub kind: MessageKind,
+    /// Means of communication as `furlong observe` names it, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub means: Option<String>,
 }
 
 /// Kind of message.

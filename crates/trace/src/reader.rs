@@ -161,7 +161,7 @@ impl<R: BufRead> TraceReader<R> {
         self.reordered += u64::from(time_ns < earliest_ns);
         self.last_ns = time_ns.max(earliest_ns) - began_ns;
         let kind = Default::default();
-        let message = TraceMessage { time_ns: self.last_ns, sender, receiver, size_bytes, kind };
+        let message = TraceMessage { time_ns: self.last_ns, sender, receiver, size_bytes, kind, means: None };
         message.check().map(|()| message).map_err(|what| self.error(what))
     }
 }

@@ -185,7 +185,14 @@ mod tests {
             let receiver = if number % 4 == 0 { "c" } else { "b" }.to_owned();
             let size_bytes = if number % 10 == 0 { 4096 } else { 64 };
             let kind = Default::default();
-            summary.add(&TraceMessage { time_ns, sender: "a".to_owned(), receiver, size_bytes, kind });
+            summary.add(&TraceMessage {
+                time_ns,
+                sender: "a".to_owned(),
+                receiver,
+                size_bytes,
+                kind,
+                means: None,
+            });
         }
         summary
     }
@@ -211,7 +218,14 @@ mod tests {
         let mut summary = TraceSummary::new().unwrap();
         for number in 0..2 * MOST_LINKS as u64 {
             let (sender, receiver, kind) = (number.to_string(), "b".to_owned(), Default::default());
-            summary.add(&TraceMessage { time_ns: number, sender, receiver, size_bytes: 1, kind });
+            summary.add(&TraceMessage {
+                time_ns: number,
+                sender,
+                receiver,
+                size_bytes: 1,
+                kind,
+                means: None,
+            });
         }
         assert_eq!((summary.links().len(), summary.unnamed.messages), (MOST_LINKS, MOST_LINKS as u64));
         assert!(summary.burstiness().is_some());

@@ -30,7 +30,8 @@ pub fn finalists(run: &DecodedRun, most: usize) -> Vec<Case> {
 pub fn surroundings(shortlist: &Shortlist, finalists: &[Case]) -> Vec<Case> {
     let size_bytes = shortlist.workload.size_bytes;
     let sizes = [size_bytes / STEP, size_bytes.saturating_mul(STEP)];
-    let sizes = sizes.into_iter().filter(|size| (1..=LARGEST_BYTES).contains(size));
+    let is_replayed = shortlist.workload.observed.as_ref().is_some_and(|it| !it.conditions.is_empty());
+    let sizes = sizes.into_iter().filter(|size| (1..=LARGEST_BYTES).contains(size) && !is_replayed);
     let mut cases = Vec::new();
     for at_workload in finalists.iter().filter(|case| case.wait.sleeps_in_the_end()) {
         let Case { mechanism, wait, .. } = at_workload;
@@ -121,5 +122,12 @@ fn chosen(run: &DecodedRun, shortlist: &Shortlist, most: usize) -> Vec<Row> {
     }
     spinning.truncate(if shortlist.workload.spin { SPINNING.min(most) } else { 1 });
     chosen.extend(spinning);
+    // The gain of a switch needs the observed mechanism, however slow it is.
+    if let Some((mechanism, wait)) = shortlist.workload.observed.as_ref().and_then(|it| it.benchmark.as_ref())
+    {
+        let is_observed = |row: &&Row| (&row.case.mechanism, row.case.wait) == (mechanism, *wait);
+        let is_missing = !chosen.iter().any(|row| is_observed(&row));
+        chosen.extend(sleeping.iter().filter(|_| is_missing).find(is_observed).cloned());
+    }
     chosen
 }

@@ -17,6 +17,7 @@ mod finalists;
 mod integration_costs;
 mod ranked;
 mod sensitivities;
+mod switch;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ pub use early_look::EliminatedCandidate;
 pub use finalists::{SLEEPING, SPINNING, finalists, surroundings, without_boundary};
 pub use ranked::{RankedBenchmark, SloVerdict, places};
 pub use sensitivities::{Sensitivity, WorkloadChange};
+pub use switch::{Gain, Switch};
 
 use crate::capacity::CapacitySearch;
 use crate::{
@@ -74,6 +76,10 @@ pub struct Recommendation {
     /// Choice: of the best benchmark and those that tie with it, the one with the least integration effort. `None` if no
     /// candidate is suitable.
     pub choice: Option<RankedBenchmark>,
+    /// Expected gain of a switch from the observed mechanism to the choice; `None` without recorded traffic, or if the trace
+    /// does not name the mechanism, it was not measured, or it is the choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
     /// Best of the benchmarks that could not carry the rate, if there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub carried_most: Option<CarriedMost>,
@@ -203,6 +209,7 @@ pub fn recommend(run: &DecodedRun) -> Option<Recommendation> {
             .and_then(|choice| sensitivities::without_boundary(shortlist, choice, run))
             .as_ref()
             .and_then(alternative),
+        switch: choice.as_ref().and_then(|choice| Switch::new(shortlist, long_run, choice)),
         budget: choice.as_ref().and_then(|choice| Budget::of(workload, choice)),
         // With several receivers, the rate counts each message once.
         capacity_per_second: choice

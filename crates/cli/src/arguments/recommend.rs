@@ -31,6 +31,7 @@ Examples:
   furlong recommend --size 1KiB --also adapters   include the libraries of installed adapters
   furlong recommend --workload frames.toml --format json
                                                  options from a file, JSON output
+  furlong recommend --observed web.jsonl --all   under the traffic of furlong observe --save-trace web.jsonl
   furlong recommend --size 4KiB --boundary user --emit c > pair.c
                                                  the recommended program pair
   furlong recommend --size 4KiB --emit python --row unix-seqpacket/block
@@ -120,6 +121,17 @@ pub struct RecommendOptions {
     /// File of workload options, such as size = "4MiB". The command line takes precedence
     #[arg(help_heading = WORKLOAD, long = "workload", value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// Trace of furlong observe. Candidates replay its times and sizes, and are compared with the observed mechanism
+    #[arg(
+        help_heading = WORKLOAD,
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["size", "rate", "pattern", "request", "receivers", "senders", "workers", "latest", "file"]
+    )]
+    pub observed: Option<PathBuf>,
+    /// Link of the trace, such as 'client->server' [default: the one with the most messages]
+    #[arg(help_heading = WORKLOAD, long, value_name = "LINK", requires = "observed")]
+    pub link: Option<String>,
     /// Print a minimal program pair to stdout, and the recommendation to stderr. Programs of two languages exchange
     /// messages with each other, and need --output
     #[arg(

@@ -141,7 +141,8 @@ fn generate(asked: &GenerateOptions) -> anyhow::Result<Outcome> {
             let (sender, receiver) = ("client".to_owned(), "server".to_owned());
             // Sizes beyond the range become invalid, and are reported as such.
             let size_bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            let message = TraceMessage { time_ns, sender, receiver, size_bytes, kind: Default::default() };
+            let message =
+                TraceMessage { time_ns, sender, receiver, size_bytes, kind: Default::default(), means: None };
             message.check().map_err(Usage)?;
             writeln!(file, "{message}")?;
             number += 1;

@@ -27,6 +27,11 @@ pub enum Means {
 }
 
 impl Means {
+    /// Returns the name in JSON.
+    pub fn name(self) -> String {
+        serde_json::to_value(self).ok().and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default()
+    }
+
     /// Returns the name for readers.
     pub fn words(self) -> &'static str {
         match self {

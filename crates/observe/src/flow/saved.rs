@@ -14,7 +14,7 @@ const LONGEST: usize = 60;
 #[derive(Debug, Default)]
 pub struct SavedMessages {
     messages: Vec<KeptMessage>,
-    names: HashMap<EndKey, (String, String, MessageKind)>,
+    names: HashMap<EndKey, (String, String, MessageKind, Option<String>)>,
     start_ns: u64,
     /// Whether later messages were dropped, because a trace with more cannot be replayed.
     pub is_truncated: bool,
@@ -37,6 +37,7 @@ impl SavedMessages {
                 ([], [peer]) => named(peer),
                 _ => safe(&format!("{} {}", link.means.words(), link.object)),
             };
+            let means = Some(link.means.name());
             for end in ends.iter().map(|end| &end.peer) {
                 let is_request = |pid| (pid == end.pid) == (direction == CallDirection::Send);
                 let kind = match link.requester.map(is_request) {
@@ -46,8 +47,8 @@ impl SavedMessages {
                 };
                 let key = EndKey { flow: link.flow, direction, pid: end.pid };
                 let names_of_ends = match direction {
-                    CallDirection::Send => (named(end), peer.clone(), kind),
-                    _ => (peer.clone(), named(end), kind),
+                    CallDirection::Send => (named(end), peer.clone(), kind, means.clone()),
+                    _ => (peer.clone(), named(end), kind, means.clone()),
                 };
                 names.insert(key, names_of_ends);
             }
@@ -70,10 +71,10 @@ impl SavedMessages {
     /// Returns the messages in the order of their times.
     pub fn iter(&self) -> impl Iterator<Item = TraceMessage> {
         self.messages.iter().filter_map(|message| {
-            let (sender, receiver, kind) = self.names.get(&message.end)?.clone();
+            let (sender, receiver, kind, means) = self.names.get(&message.end)?.clone();
             let time_ns = message.time_ns.saturating_sub(self.start_ns);
             let size_bytes = u32::try_from(message.bytes).ok()?;
-            Some(TraceMessage { time_ns, sender, receiver, size_bytes, kind })
+            Some(TraceMessage { time_ns, sender, receiver, size_bytes, kind, means })
         })
     }
 }

@@ -11,8 +11,8 @@ use furlong_analysis::text::{
     format_count, format_per_second, format_ratio, listed, plain, three_digits, times_between,
 };
 use furlong_analysis::{
-    Alternative, Budget, BudgetKind, CarriedMost, ChoiceChange, Level, RankedBenchmark, Recommendation,
-    SloVerdict,
+    Alternative, Budget, BudgetKind, CarriedMost, ChoiceChange, Gain, Level, RankedBenchmark, Recommendation,
+    SloVerdict, Switch,
 };
 use furlong_model::{Boundary, Objective, Slo, UnmeasuredBoundary, Workload, format_ns, is_one, row_name};
 
@@ -112,6 +112,7 @@ pub(crate) fn facts(recommendation: &Recommendation, detail: RecommendationDetai
         .chain(choice.slo.zip(workload.slo).map(|(verdict, slo)| {
             Fact::new(limit(slo), slo_verdict(slo, verdict, choice.messages, recommendation.run.partial))
         }))
+        .chain(recommendation.switch.iter().flat_map(|switch| gain(workload, switch)))
         .chain(capacity(recommendation, detail))
         .chain(highest_rate(recommendation))
         .chain(
@@ -124,6 +125,40 @@ pub(crate) fn facts(recommendation: &Recommendation, detail: RecommendationDetai
         .chain(standing(recommendation, choice, NAMED[usize::from(!detail.why)]))
         .chain(notes)
         .collect()
+}
+
+/// Returns the expected gain of a switch from the observed mechanism.
+fn gain(workload: &Workload, switch: &Switch) -> [Fact; 2] {
+    let time = |Gain { before_ns, after_ns, saved_ns, ci95 }: &Gain| {
+        let ends = ci95.map_or_else(String::new, |[low, high]| {
+            format!(" (95% CI {} to {})", format_ns(low), format_ns(high))
+        });
+        format!(
+            "{} instead of {}, saves {}{ends}",
+            format_ns(*after_ns),
+            format_ns(*before_ns),
+            format_ns(*saved_ns)
+        )
+    };
+    let per = |gain: &Gain| if gain.is_significant() { "" } else { ", not significant" };
+    let ends = switch
+        .cpu_share_ci95
+        .map_or_else(String::new, |[low, high]| format!(" (95% CI {} to {})", share(low), share(high)));
+    let (latency, cpu) = (&switch.latency, &switch.cpu);
+    let from = plain(&switch.from);
+    [
+        Fact::new("gain", format!("over the observed {from}: median {}{}", time(latency), per(latency))),
+        Fact::new(
+            "gain in CPU",
+            format!(
+                "{} per {}{}; {} of one CPU at the observed rate{ends}",
+                time(cpu),
+                unit(workload),
+                per(cpu),
+                share(switch.cpu_share)
+            ),
+        ),
+    ]
 }
 
 /// Compares the choice with and without the measured boundary.

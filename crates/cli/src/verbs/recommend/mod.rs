@@ -5,6 +5,7 @@ mod earlier;
 mod emitting;
 pub mod file;
 mod looking;
+mod observed;
 
 use crate::arguments::{ExtraCandidates, ListFormat, RecommendOptions, WorkloadOptions};
 use crate::conclusion::{Demands, Results};
@@ -91,6 +92,9 @@ fn verdict(recommendation: &Recommendation) -> Outcome {
 
 /// Returns the workload from the command line, from a file, or from answers on the terminal.
 fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<(Workload, Option<Vec<String>>)> {
+    if let Some(path) = &asked.observed {
+        return Ok((observed::workload(path, asked.link.as_deref(), &asked.workload)?, None));
+    }
     let options = match &asked.file {
         Some(path) => file::read(path, typed)?,
         None => asked.workload.clone(),
@@ -135,6 +139,7 @@ pub fn check(options: &WorkloadOptions) -> anyhow::Result<Workload> {
         latest: options.latest,
         work_ns: options.work.map(|work| work.0.as_nanos() as u64),
         adapters: options.also == Some(ExtraCandidates::Adapters),
+        observed: None,
     };
     let contradictions = [
         (options.request.is_some() && !pattern.has_requests(), "--request requires --pattern request"),
