@@ -2,7 +2,7 @@
 
 use super::RankedBenchmark;
 use crate::{Cpu, DecodedRun, Row};
-use furlong_model::Shortlist;
+use furlong_model::{Shortlist, row_name};
 use furlong_stats::{bootstrap_interval, median, tidy};
 use serde::Serialize;
 
@@ -73,7 +73,7 @@ impl Switch {
         let cpu = Gain::new([&cpu_times[0], &cpu_times[1]], seed)?;
         let share = |ns: f64| tidy(ns * traffic.per_second / 1e9);
         Some(Switch {
-            from: from.case.row(),
+            from: row_name(mechanism, *wait),
             latency: Gain::new([&latencies[0], &latencies[1]], seed)?,
             cpu_share: share(cpu.saved_ns),
             cpu_share_ci95: cpu.ci95.map(|ends| ends.map(share)),

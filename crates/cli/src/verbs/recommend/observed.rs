@@ -79,7 +79,8 @@ pub fn workload(path: &Path, link: Option<&str>, options: &WorkloadOptions) -> a
     let [sent, answers] = &traffic.sizes;
     let [size, answer] = [sent, answers].map(|sizes| median(sizes.clone()).unwrap_or_default() as usize);
     let per_second = traffic.per_second();
-    let is_answered = 2 * answers.len() > sent.len();
+    // Two pipes between two processes may be independent, so the directions must alternate.
+    let is_answered = 10 * traffic.gaps_ns[0].len() >= 8 * sent.len();
     let is_closed_loop = is_answered && traffic.is_closed_loop();
     let pattern = match (is_answered, is_closed_loop && size != answer) {
         (false, _) => Pattern::OneWay,
@@ -140,9 +141,12 @@ fn read(path: &Path, link: &str) -> anyhow::Result<(Traffic, String)> {
     for message in open(path).map_err(|error| traces::invalid(path, &error))? {
         let message = message.map_err(|error| traces::invalid(path, &error))?;
         let [forward, back] = [message.link(), format!("{}->{}", message.receiver, message.sender)];
-        let is_answered = message.kind != MessageKind::Message;
-        if forward == link || (back == link && is_answered) {
-            let is_answer = message.kind == MessageKind::Response;
+        if forward == link || back == link {
+            let is_answer = match message.kind {
+                MessageKind::Request => false,
+                MessageKind::Response => true,
+                MessageKind::Message => forward != link,
+            };
             requests.get_or_insert(if is_answer { back } else { forward });
             traffic.add(&message, is_answer);
         }
