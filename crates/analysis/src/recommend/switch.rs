@@ -15,9 +15,10 @@ pub struct Switch {
     pub latency: Gain,
     /// CPU time of both processes, per message or round trip.
     pub cpu: Gain,
-    /// Part of a CPU that the switch saves at the observed rate: 0.1 is 10 % of a CPU.
-    pub cpu_share: f64,
-    /// 95 % confidence interval of that part.
+    /// Part of a CPU that the switch saves at the observed rate, with its 95 % confidence interval: 0.1 is 10 % of a CPU. `None`
+    /// in a closed loop, whose rate depends on the mechanism and on the CPUs of the programs.
+    pub cpu_share: Option<f64>,
+    #[expect(missing_docs, reason = "the field above describes it")]
     pub cpu_share_ci95: Option<[f64; 2]>,
 }
 
@@ -72,11 +73,12 @@ impl Switch {
         let cpu_times = [from, to].map(cpu_ns);
         let cpu = Gain::new([&cpu_times[0], &cpu_times[1]], seed)?;
         let share = |ns: f64| tidy(ns * traffic.per_second / 1e9);
+        let is_paced = !traffic.arrival.is_closed_loop();
         Some(Switch {
             from: row_name(mechanism, *wait),
             latency: Gain::new([&latencies[0], &latencies[1]], seed)?,
-            cpu_share: share(cpu.saved_ns),
-            cpu_share_ci95: cpu.ci95.map(|ends| ends.map(share)),
+            cpu_share: is_paced.then(|| share(cpu.saved_ns)),
+            cpu_share_ci95: cpu.ci95.filter(|_| is_paced).map(|ends| ends.map(share)),
             cpu,
         })
     }

@@ -129,7 +129,7 @@ pub struct RecommendOptions {
         conflicts_with_all = ["size", "rate", "pattern", "request", "receivers", "senders", "workers", "latest", "file"]
     )]
     pub observed: Option<PathBuf>,
-    /// Link of the trace, such as 'client->server' [default: the one with the most messages]
+    /// Link of the trace, such as 'client->server' [default: the busiest]
     #[arg(help_heading = WORKLOAD, long, value_name = "LINK", requires = "observed")]
     pub link: Option<String>,
     /// Print a minimal program pair to stdout, and the recommendation to stderr. Programs of two languages exchange

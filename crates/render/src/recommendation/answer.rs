@@ -144,20 +144,14 @@ fn gain(workload: &Workload, switch: &Switch) -> [Fact; 2] {
     let ends = switch
         .cpu_share_ci95
         .map_or_else(String::new, |[low, high]| format!(" (95% CI {} to {})", share(low), share(high)));
+    let at_rate = switch.cpu_share.map_or_else(String::new, |saved| {
+        format!("; {} of one CPU at the observed rate{ends}", share(saved))
+    });
     let (latency, cpu) = (&switch.latency, &switch.cpu);
     let from = plain(&switch.from);
     [
         Fact::new("gain", format!("over the observed {from}: median {}{}", time(latency), per(latency))),
-        Fact::new(
-            "gain in CPU",
-            format!(
-                "{} per {}{}; {} of one CPU at the observed rate{ends}",
-                time(cpu),
-                unit(workload),
-                per(cpu),
-                share(switch.cpu_share)
-            ),
-        ),
+        Fact::new("gain in CPU", format!("{} per {}{}{at_rate}", time(cpu), unit(workload), per(cpu))),
     ]
 }
 
