@@ -15,10 +15,10 @@ pub struct Switch {
     pub latency: Gain,
     /// CPU time of both processes, per message or round trip.
     pub cpu: Gain,
-    /// Part of a CPU that the switch saves at the observed rate, with its 95 % confidence interval: 0.1 is 10 % of a CPU. `None`
+    /// Part of a CPU that the switch saves at the observed rate: 0.1 is 10 % of a CPU. `None`
     /// in a closed loop, whose rate depends on the mechanism and on the CPUs of the programs.
     pub cpu_share: Option<f64>,
-    #[expect(missing_docs, reason = "the field above describes it")]
+    /// 95 % confidence interval of that part.
     pub cpu_share_ci95: Option<[f64; 2]>,
 }
 

@@ -82,12 +82,11 @@ pub fn workload(path: &Path, link: Option<&str>, options: &WorkloadOptions) -> a
     // Two pipes between two processes may be independent, so the directions must alternate.
     let is_answered = 10 * traffic.gaps_ns[0].len() >= 8 * sent.len();
     let is_closed_loop = is_answered && traffic.is_closed_loop();
-    let pattern = match (is_answered, is_closed_loop && size != answer) {
-        (false, _) => Pattern::OneWay,
-        (true, false) => Pattern::RoundTrip,
-        (true, true) => Pattern::Request,
-    };
-    let mut options = WorkloadOptions { pattern: Some(pattern), ..options.clone() };
+    let has_sizes_of_both = is_closed_loop && size != answer;
+    let fits =
+        |pattern: &Pattern| pattern.is_stream() != is_answered && pattern.has_requests() == has_sizes_of_both;
+    let pattern = Pattern::OVER_ONE_LINK.into_iter().find(fits);
+    let mut options = WorkloadOptions { pattern, ..options.clone() };
     let benchmark = traffic.means.as_deref().and_then(benchmark);
     let mut observed = ObservedTraffic {
         link: link.clone(),
