@@ -31,6 +31,10 @@ fn impossible_in(record: &Record) -> Option<String> {
         Record::Start(reading) => {
             reading.starts_ns.iter().find_map(|ns| outside("starts_ns", *ns as f64, 0.0..=HOUR_NS))
         }
+        Record::Shortlist(shortlist) => {
+            let observed = shortlist.workload.observed.as_ref();
+            observed.and_then(|traffic| outside("per_second", traffic.per_second, 0.0..=SECOND_NS))
+        }
         Record::Handover(trial) => trial.outcome.measurement().and_then(impossible_handover),
         _ => None,
     }

@@ -11,7 +11,7 @@ mod strace;
 mod summary;
 
 pub use message::{MessageKind, TraceMessage};
-pub use reader::{Format, TraceReader, open};
+pub use reader::{Format, TraceReader, open, open_trace};
 pub use recording::{MOST_REPLAYED, Recording};
 pub use summary::{Burstiness, LinkTotals, TraceSummary};
 

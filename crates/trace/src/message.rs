@@ -72,7 +72,13 @@ impl TraceMessage {
         if self.time_ns > LATEST_NS {
             return Err(format!("time_ns must be at most {LATEST_NS} (36 days), got {}", self.time_ns));
         }
-        for (key, name) in [("sender", &self.sender), ("receiver", &self.receiver)] {
+        let names = [
+            ("sender", Some(&self.sender)),
+            ("receiver", Some(&self.receiver)),
+            ("means", self.means.as_ref()),
+        ];
+        for (key, name) in names {
+            let Some(name) = name else { continue };
             if !(1..=LONGEST_NAME).contains(&name.len()) || name.chars().any(is_unseen) {
                 return Err(format!(
                     "{key} must have 1 to {LONGEST_NAME} bytes without invisible characters"
@@ -123,6 +129,8 @@ mod tests {
             ("\"a\"", "\"\"", "sender must have 1 to 256 bytes"),
             ("\"b\"", r#""\u001b[2J""#, "receiver must have 1 to 256 bytes without invisible characters"),
             ("time_ns", "time", "missing field `time_ns`"),
+            ("}", r#","means":"a\u202eb"}"#, "means must have 1 to 256 bytes without invisible characters"),
+            ("}", r#","means":7}"#, "not a message of a trace: invalid type: integer `7`, expected a string"),
             ("7", "3200000000000001", "time_ns must be at most"),
             ("}", "", "EOF while parsing an object (column"),
         ] {

@@ -62,6 +62,20 @@ pub fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, TraceError> {
     TraceReader::new(BufReader::with_capacity(64 << 10, file))
 }
 
+/// Opens a trace of furlong for reading.
+///
+/// # Errors
+/// Returns why the file cannot be read as a trace, also if it is in another format.
+pub fn open_trace(path: &Path) -> Result<TraceReader<BufReader<File>>, TraceError> {
+    match open(path)? {
+        reader if reader.format() == Format::Trace => Ok(reader),
+        _ => {
+            let what = "not a trace of furlong: convert it with 'furlong trace convert FROM --to FILE'";
+            Err(TraceError::File(what.to_owned()))
+        }
+    }
+}
+
 impl<R: BufRead> TraceReader<R> {
     /// Detects the format from the first bytes.
     ///

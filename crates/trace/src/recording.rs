@@ -1,6 +1,6 @@
 //! The messages of one link, in memory for a replay.
 
-use crate::reader::{Format, open};
+use crate::reader::open_trace;
 use crate::{TraceError, TraceMessage};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,11 +30,7 @@ impl Recording {
     /// # Errors
     /// Returns why the trace cannot be read or replayed, with the line.
     pub fn read(path: &Path, link: Option<&str>) -> Result<Recording, TraceError> {
-        let mut reader = open(path)?;
-        if reader.format() != Format::Trace {
-            let what = "not a trace of furlong: convert it with 'furlong trace convert FROM --to FILE'";
-            return Err(TraceError::File(what.to_owned()));
-        }
+        let mut reader = open_trace(path)?;
         // The hash's offset basis.
         let (times_ns, sizes_bytes, digest) = (Vec::new(), Vec::new(), 0xcbf2_9ce4_8422_2325);
         let mut recording = Recording { times_ns, sizes_bytes, largest_line: 0, digest };

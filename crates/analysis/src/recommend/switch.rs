@@ -64,7 +64,7 @@ impl Switch {
         let seed = run.records.header.seed;
         let latencies = [from, to].map(|row| {
             let trials = run.trials.measured(&row.case);
-            trials.filter_map(|trial| trial.deciding_ns(&row.case)).collect::<Vec<_>>()
+            trials.filter_map(|trial| trial.deciding_ns).collect::<Vec<_>>()
         });
         let cpu_ns = |row: &Row| {
             let trials = run.trials.measured(&row.case);

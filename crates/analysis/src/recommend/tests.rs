@@ -8,7 +8,8 @@ use crate::fixture::{
     recommendation::{MEMORY, MeasuredRow, PIPE, POLLED, QUEUE, SOCKET, records},
 };
 use furlong_model::{
-    Boundary, Objective, Outcome, Pattern, Placement, Record, Slo, Trial, Unavailable, WaitKind, printed_ns,
+    Arrival, Boundary, Objective, ObservedTraffic, Outcome, Pattern, Placement, Record, Replay,
+    RequestedConditions, Slo, Trial, Unavailable, WaitKind, printed_ns,
 };
 
 fn recommended(workload: Workload, rows: &[MeasuredRow]) -> Recommendation {
@@ -627,6 +628,96 @@ fn row_that_replaces_older_messages_is_measured_longer_if_the_newest_counts() {
     };
     assert_eq!(rows_of(true), ["unix-seqpacket", "seqlock", "posix-shm"]);
     assert_eq!(rows_of(false), ["unix-seqpacket", "posix-shm", "pipe"]);
+}
+
+/// Returns a workload of recorded traffic in a closed loop.
+fn observed(benchmark: Option<(&str, Wait)>) -> Workload {
+    let traffic = ObservedTraffic {
+        link: "a->b".to_owned(),
+        benchmark: benchmark.map(|(mechanism, wait)| (mechanism.to_owned(), wait)),
+        arrival: Arrival::ClosedLoop,
+        conditions: RequestedConditions::default(),
+        per_second: 1000.0,
+    };
+    Workload { observed: Some(traffic), ..Workload::default() }
+}
+
+#[test]
+fn switch_gains_the_difference_to_the_observed_mechanism() {
+    let rows = [PIPE, QUEUE, MEMORY];
+    let switch = |workload| recommended(workload, &rows).switch;
+    let found = switch(observed(Some(("posix-mq", Wait::Block)))).unwrap();
+    assert_eq!((found.from.as_str(), found.cpu_share), ("posix-mq/block", None));
+    for gain in [&found.latency, &found.cpu] {
+        let [low, high] = gain.ci95.unwrap();
+        assert!(low <= gain.saved_ns && gain.saved_ns <= high && gain.is_significant(), "{found:?}");
+        assert!((gain.before_ns - gain.after_ns - gain.saved_ns).abs() < 1.0, "{found:?}");
+    }
+    assert!((found.latency.before_ns / found.latency.after_ns - 8.0 / 3.0).abs() < 0.1, "{found:?}");
+    // At the recorded times, the rate of the programs stays the same.
+    let mut paced = observed(Some(("posix-mq", Wait::Block)));
+    paced.interval_ns = Some(1_000_000);
+    if let Some(traffic) = &mut paced.observed {
+        traffic.arrival = Arrival::Interval(1_000_000);
+    }
+    let found = switch(paced).unwrap();
+    assert!((found.cpu_share.unwrap() / (found.cpu.saved_ns * 1e-6) - 1.0).abs() < 1e-3, "{found:?}");
+    assert_eq!(switch(observed(Some(("posix-shm", Wait::Futex)))), None, "it is the choice");
+    assert_eq!(switch(observed(Some(("fifo", Wait::Block)))), None, "it was not measured");
+    assert_eq!(switch(observed(None)), None, "the trace does not name it");
+    assert_eq!(switch(Workload::default()), None, "nothing was recorded");
+}
+
+#[test]
+fn gain_within_the_noise_is_not_significant() {
+    let found = recommended(observed(Some(("pipe", Wait::Block))), &[PIPE, SOCKET]).switch.unwrap();
+    assert!(!found.latency.is_significant(), "{found:?}");
+}
+
+#[test]
+fn observed_mechanism_is_measured_longer_however_slow_it_is() {
+    let rows = [PIPE, SOCKET, MEMORY, QUEUE];
+    let rows_of = |workload: Workload, most| {
+        let run = Run::from_records(records(workload, &rows)).unwrap();
+        let finalists = finalists(&DecodedRun::of(&run), most);
+        finalists.into_iter().map(|case| case.mechanism).collect::<Vec<_>>()
+    };
+    let found = |benchmark| rows_of(observed(benchmark), 2);
+    assert_eq!(found(None), ["unix-seqpacket", "posix-shm"]);
+    assert_eq!(found(Some(("posix-mq", Wait::Block))), ["unix-seqpacket", "posix-shm", "posix-mq"]);
+    assert_eq!(found(Some(("unix-seqpacket", Wait::Block))), ["unix-seqpacket", "posix-shm"], "only once");
+    assert_eq!(found(Some(("fifo", Wait::Block))), ["unix-seqpacket", "posix-shm"], "it is no candidate");
+}
+
+#[test]
+fn replayed_sizes_are_not_varied() {
+    let sizes = |is_replayed: bool| {
+        let mut workload = observed(None);
+        workload.interval_ns = Some(1_000_000);
+        let traffic = workload.observed.as_mut().unwrap();
+        traffic.arrival = Arrival::Trace { interval_ns: 1_000_000, longest_ns: 2_000_000 };
+        if is_replayed {
+            let (file, link) = ("seen.jsonl".to_owned(), "a->b".to_owned());
+            let replay = Replay {
+                file,
+                digest: 7,
+                link,
+                speed_thousandths: 1000,
+                sizes_bytes: [8, 128],
+                mean_bytes: 64,
+                largest_line: 1,
+            };
+            traffic.conditions = RequestedConditions::default().with(replay.condition());
+        }
+        let run = Run::from_records(records(workload, &[PIPE])).unwrap();
+        let around =
+            surroundings(run.shortlist.as_ref().unwrap(), &finalists(&DecodedRun::of(&run), SLEEPING));
+        let mut sizes: Vec<_> = around.iter().map(|case| case.size_bytes).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.len()
+    };
+    assert_eq!([false, true].map(sizes), [3, 1]);
 }
 
 #[test]

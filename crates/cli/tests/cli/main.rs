@@ -50,6 +50,7 @@ mod queries;
 mod readme;
 mod recommend;
 mod recommend_asking;
+mod recommend_observed;
 mod replaced_program;
 mod replay;
 mod replay_ends;
