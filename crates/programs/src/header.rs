@@ -110,6 +110,11 @@ impl HeaderFacts<'_> {
         } else {
             lines.push("        It starts both ends. COUNT is the number of messages (10).".to_owned());
         }
+        if self.admission.lets_in().is_none() {
+            let server = if self.run.len() == 1 { " --program ''" } else { "" };
+            let programs = self.run.iter().map(|run| format!(" --program '{run} COUNT'"));
+            lines.push(format!("Time:   furlong run{server}{}", programs.collect::<String>()));
+        }
         lines
     }
 

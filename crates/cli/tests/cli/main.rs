@@ -43,6 +43,7 @@ mod own_programs;
 mod pace;
 mod patterns;
 mod precision;
+mod printed_pairs;
 mod printed_sizes;
 mod program_lines;
 mod python_module;

@@ -5,6 +5,7 @@ use furlong_model::{Pattern, Wait};
 use furlong_programs::{EndBoundaries, Language, Program, program};
 use furlong_testing::skipped;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -319,7 +320,10 @@ impl BuiltProgram {
         let folder = of_roles[0].place.path();
         let mut ends = vec![of_roles[first].start_in(folder, first, name, count, around[first])];
         if self.has_roles() {
-            sleep(Duration::from_millis(10));
+            match first {
+                0 => ends[0].await_ready(),
+                _ => sleep(Duration::from_millis(10)),
+            }
             ends.push(of_roles[1 - first].start_in(folder, 1 - first, name, count, around[1 - first]));
         }
         ends.into_iter().map(End::wait).collect()
@@ -364,6 +368,11 @@ impl BuiltProgram {
             );
             assert_eq!(ended.complained, "", "{mechanism} in {}", self.language);
         }
+        let done = format!("done {count}");
+        let clients: Vec<_> =
+            all.iter().filter(|ended| ended.said.lines().any(|line| line == done)).collect();
+        let first = clients.iter().map(|client| client.said.lines().next()).collect::<Vec<_>>();
+        assert_eq!(first, [Some("ready")], "{mechanism} in {}: {all:?}", self.language);
         let verified = format!("{count} messages verified");
         assert!(
             all.iter().any(|ended| ended.said.contains(&verified)),
@@ -456,6 +465,13 @@ impl End {
 
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
+    }
+
+    /// Waits for the line that a server prints when its client may start.
+    fn await_ready(&mut self) {
+        let output = self.child.stdout.as_mut().unwrap();
+        let line: Vec<u8> = output.bytes().map(Result::unwrap).take_while(|byte| *byte != b'\n').collect();
+        assert_eq!(String::from_utf8_lossy(&line), "ready", "{}", self.name);
     }
 
     /// Waits until the process has used CPU time for a while, which it does not while it waits for its peer.
