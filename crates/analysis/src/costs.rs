@@ -79,7 +79,7 @@ impl Costs {
     }
 
     /// Returns the nanoseconds of a system call with this name, if calls of its kind were measured directly.
-    pub(crate) fn call_ns(&self, name: &str) -> Option<f64> {
+    pub fn call_ns(&self, name: &str) -> Option<f64> {
         let half = |cost: Cost| Some(self.ns(cost_name(cost))? / 2.0);
         match name {
             name if FILES.contains(&name) => half(Cost::PipeTransfer),

@@ -25,20 +25,33 @@ pub fn observe(_asked: &ObserveOptions) -> anyhow::Result<Outcome> {
 mod linux {
     use super::ObserveOptions;
     use crate::arguments::ListFormat;
-    use crate::{delivery, output};
+    use crate::{delivery, output, saved, saving};
     use anyhow::Context;
+    use furlong_analysis::{Costs, DecodedRun};
     use furlong_console::exit::{Outcome, Usage};
     use furlong_console::writing;
-    use furlong_observe::flow::{self, Request, SavedMessages, Target};
-    use furlong_os::control_group;
+    use furlong_observe::flow::{self, Advice, Observation, Request, SavedMessages, Target};
     use furlong_os::shutdown::ShutdownRequests;
+    use furlong_os::{control_group, facts};
     use furlong_render::document_text;
+    use serde::Serialize;
     use std::io::{IsTerminal, stdin, stdout};
     use std::path::Path;
     use std::time::Duration;
 
     /// Time for which running processes are observed by default.
     const USUAL: Duration = Duration::from_secs(10);
+
+    /// Name of the saved run with the costs of this machine.
+    const COSTS: &str = "costs";
+
+    /// Output of an observation as JSON.
+    #[derive(Serialize)]
+    struct Report<'a> {
+        #[serde(flatten)]
+        observation: &'a Observation,
+        advice: Advice,
+    }
 
     pub fn observe(asked: &ObserveOptions) -> anyhow::Result<Outcome> {
         let is_live = asked.live;
@@ -63,12 +76,40 @@ mod linux {
             save(path, &observed.messages)?;
         }
         if !is_live {
+            let observation = &observed.observation;
+            let advice = costs().map_or_else(Advice::missing, |costs| Advice::new(observation, &costs));
             output::print(&match asked.format {
-                ListFormat::Table => document_text(&flow::document(&observed.observation), output::style()),
-                ListFormat::Json => serde_json::to_string_pretty(&observed.observation)? + "\n",
+                ListFormat::Table => {
+                    let mut document = flow::document(observation);
+                    document.push(advice.section(observation));
+                    document_text(&document, output::style())
+                }
+                ListFormat::Json => serde_json::to_string_pretty(&Report { observation, advice })? + "\n",
             })?;
         }
         Ok(observed.signal.map_or(Outcome::Done, Outcome::Interrupted))
+    }
+
+    /// Reads the costs of this machine.
+    ///
+    /// # Errors
+    /// Returns why they are unknown, with the command that measures them.
+    fn costs() -> Result<Costs, String> {
+        let is_saved = saving::folder().is_some_and(|folder| folder.join(format!("{COSTS}.jsonl")).is_file());
+        if !is_saved {
+            let remedy = "measure them with 'furlong costs --save costs', then observe again";
+            return Err(format!("the costs of this machine are not known; {remedy}"));
+        }
+        let runs = saved::find(&[COSTS.to_owned()])
+            .and_then(|found| found.iter().map(saved::SavedRun::read).collect());
+        let runs: Vec<_> = runs.map_err(|error: anyhow::Error| error.to_string())?;
+        let run = runs.first().ok_or("the run 'costs' was removed")?;
+        let (measured, here) = (&run.header.machine, facts::machine(false));
+        if (&measured.kernel, &measured.processor) != (&here.kernel, &here.processor) {
+            let remedy = "repeat 'furlong costs --save costs --replace'";
+            return Err(format!("the run '{COSTS}' is of another machine or kernel; {remedy}"));
+        }
+        Ok(Costs::of(&DecodedRun::of(run)))
     }
 
     fn target(asked: &ObserveOptions) -> Result<Target, Usage> {

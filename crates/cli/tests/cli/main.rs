@@ -37,6 +37,7 @@ mod map;
 mod named_limits;
 mod observe;
 #[cfg(target_os = "linux")]
+mod observe_advice;
 mod observe_live;
 mod one_process;
 mod own_programs;

@@ -1,5 +1,6 @@
 //! Traffic between running processes, from their system calls: who sends to whom, how much, and how both sides wait.
 
+mod advice;
 mod amounts;
 mod calibration;
 mod calls;
@@ -21,6 +22,7 @@ mod transits;
 mod waits;
 mod watch;
 
+pub use advice::{Advice, Estimate, LinkAdvice};
 pub use amounts::Percentiles;
 pub use document::document;
 pub use links::{Link, LinkEnd, Peer, RoundTrips, TrafficShape};
