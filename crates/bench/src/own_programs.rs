@@ -273,7 +273,6 @@ impl ProgramsTrial<'_> {
                         messages";
             return Err(self.started[asks].failure(Phase::Timed, what).into());
         }
-        let mut ended = Usage::default();
         if before[asks].keys().any(|pid| !after[asks].contains_key(pid)) {
             // The client or a child may end right after the last line. Once the client is reaped, the kernel reports
             // its usage and that of the children that it has reaped.
@@ -283,9 +282,14 @@ impl ProgramsTrial<'_> {
                 after = later;
             }
         }
-        if !after[asks].contains_key(&self.pid(asks)) {
-            ended = usage::ended_children_usage().map_err(|error| self.unreadable(&error))? - ended_before;
-        }
+        let ended_side = [asks, SERVES].into_iter().find(|side| !after[*side].contains_key(&self.pid(*side)));
+        let ended = match ended_side {
+            Some(side) => {
+                let now = usage::ended_children_usage().map_err(|error| self.unreadable(&error))?;
+                (side, now - ended_before)
+            }
+            None => (asks, Usage::default()),
+        };
         let round_trips = u64::from(count.unwrap_or(1));
         let roles = self.tallies(round_trips, [&before, &after], ended);
         self.finish()?;
@@ -387,8 +391,14 @@ impl ProgramsTrial<'_> {
     }
 
     /// Returns the tally of each role between two readings, the client first. The CPU is the last one of the role's
-    /// busiest process, or the pinned one if the role has ended. `ended` is the usage of the client if it has ended.
-    fn tallies(&self, round_trips: u64, [before, after]: [&[UsedSoFar]; 2], ended: Usage) -> Vec<RoleTally> {
+    /// busiest process, or the pinned one if the role has ended. `ended` is a side that has ended, with its usage. If both have
+    /// ended, it is the client with the usage of both.
+    fn tallies(
+        &self,
+        round_trips: u64,
+        [before, after]: [&[UsedSoFar]; 2],
+        ended: (usize, Usage),
+    ) -> Vec<RoleTally> {
         let busiest = |used: &UsedSoFar| {
             let total = |used: &ProcessUsage| {
                 (*used - ProcessUsage::default()).user_ns + (*used - ProcessUsage::default()).system_ns
@@ -396,7 +406,7 @@ impl ProgramsTrial<'_> {
             used.iter().max_by_key(|(_, used)| total(used)).map(|(pid, _)| *pid)
         };
         let tally = |(side, party): (usize, Party)| {
-            let ended = if side == self.asks() { ended } else { Usage::default() };
+            let ended = if side == ended.0 { ended.1 } else { Usage::default() };
             let none = UsedSoFar::new();
             let used = between(before.get(side).unwrap_or(&none), &after[side], ended);
             let seen = busiest(&after[side]).and_then(|pid| other_process::processor(pid).ok());
@@ -470,9 +480,10 @@ impl MarkWait<'_> {
         // The exit came after the end of the output, so its time is read now.
         let at_ns = if mark == Some(Mark::Ended) { clock::now_ns() } else { now_ns };
         for (_, other) in self.sides.iter_mut().enumerate().filter(|(index, _)| *index != self.side) {
-            // A server may exit when its client is done. If it crashed, the client's mark is not a result.
+            // A server may exit when it has served its client, which may report that later. If the server crashed, the client's
+            // mark is not a result.
             match other.listen(self.phase) {
-                Err(_) if mark.is_some() && other.program.exit == Some(Exit::Code(0)) => {}
+                Err(_) if self.side != SERVES && other.program.exit == Some(Exit::Code(0)) => {}
                 listened => listened?,
             }
         }

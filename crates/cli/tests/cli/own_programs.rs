@@ -91,6 +91,22 @@ fn what_programs_do_wrong_fails_their_row_and_no_other() {
 }
 
 #[test]
+fn server_may_exit_before_its_client_is_done() {
+    let place = Place::new();
+    let serve = "echo ready; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+    let words = with_programs([(serve, "echo ready; sleep 1; echo done 10")]);
+    let more = ["--trials", "1", "--place", "free", "--format", "json"];
+    let summary = place.run([&words[..], &more].concat()).expect_code(0).summary();
+    let [row] = &summary.rows[..] else { panic!("{summary:#?}") };
+    // Its CPU time counts. The client uses less than a millisecond per exchange.
+    let cpu_ns: f64 = ["user", "system"]
+        .map(|mode| number(&row.figures, &format!("cpu_ns_per_round_trip.{mode}")))
+        .iter()
+        .sum();
+    assert!(cpu_ns > 2e6, "{row:#?}");
+}
+
+#[test]
 fn programs_are_timed_beside_other_rows_and_never_ranked_with_them() {
     let place = Place::new();
     let slow = "echo ready; sleep 0.06; echo done 10";

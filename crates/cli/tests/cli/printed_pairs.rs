@@ -39,14 +39,16 @@ fn measured(place: &Place, rows: &[&str], count: u32, options: &str) -> Summary 
     place.finish(place.furlong(words).env("PAIR_NAME", name).env("PAIR_PORT", port)).expect_code(0).summary()
 }
 
-/// Returns the median time of an exchange through a benchmark, and through its pair.
+/// Returns the CPU time of an exchange through a benchmark, and through its pair. On one core it is the elapsed time, except that
+/// other processes of a busy machine do not count.
 fn times_ns(found: &Summary, row: &str) -> [f64; 2] {
     let (mechanism, folder) = (row.split('/').next().unwrap(), row.replace('/', "-"));
     [false, true].map(|is_pair| {
         let is_wanted =
             |name: &str| if is_pair { name.ends_with(&format!("pair-{folder}")) } else { name == mechanism };
         let row = found.rows.iter().find(|row| is_wanted(&row.case.mechanism));
-        number(&row.unwrap_or_else(|| panic!("{row:?} in {found:#?}")).figures, "round_trip_ns.p50")
+        let figures = &row.unwrap_or_else(|| panic!("{mechanism} in {found:#?}")).figures;
+        ["user", "system"].map(|mode| number(figures, &format!("cpu_ns_per_round_trip.{mode}"))).iter().sum()
     })
 }
 
