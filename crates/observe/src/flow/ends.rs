@@ -1,8 +1,9 @@
 //! Ends of flows: the messages that a process sends or receives through a descriptor or another target of a call.
 
+use super::calls::Call;
 use super::means::Means;
 use crate::identity::ObjectId;
-use furlong_os::linux::ipc_call::CallTarget;
+use furlong_os::linux::ipc_call::{CallTarget, ConnectionStep};
 
 /// Number of a flow: the messages in one direction, such as those of a pipe or from one end of a socket to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +27,11 @@ impl Ends {
     /// Returns whether sends and receives through the target belong to two flows, as those of a socket.
     pub fn is_connection(&self) -> bool {
         matches!((self.out, self.into), (Some(out), Some(into)) if out != into)
+    }
+
+    /// Returns whether bytes that the process writes are not those that another one reads, such as those of a watched file.
+    pub fn is_notification(&self) -> bool {
+        self.out.is_none() != self.into.is_none()
     }
 }
 
@@ -54,6 +60,9 @@ pub enum OpenEnd {
 pub trait FindEnds {
     /// Returns the flows of a target; `None` if it is not an object of inter-process communication, or cannot be identified.
     fn find(&mut self, pid: i32, target: CallTarget) -> Option<Ends>;
+
+    /// Notes a step of a process towards a connection.
+    fn connect(&mut self, call: &Call, step: ConnectionStep);
 
     /// Notes that the process has closed the descriptors from `first` to `last`.
     fn close(&mut self, pid: i32, first: i32, last: i32);

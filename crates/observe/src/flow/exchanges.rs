@@ -2,7 +2,10 @@
 
 use super::amounts::Amounts;
 use super::ends::{Ends, FlowId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Most requests of each kind without a response.
+const MOST: usize = 1 << 16;
 
 /// Flow of the requests of a process, and flow of the responses to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +21,9 @@ pub struct Exchanges {
     found: BTreeMap<Exchange, Amounts>,
     /// Time of the first send since the last receive, of connections.
     of_connections: HashMap<(i32, FlowId), u64>,
-    /// Flow and time of such a send, of threads that use objects with one direction.
+    /// Connections that also carry the responses to their requests.
+    answered: HashSet<(i32, FlowId)>,
+    /// Flow and time of such a send, of threads: they may receive the response through another object.
     of_threads: HashMap<i32, (FlowId, u64)>,
 }
 
@@ -27,23 +32,25 @@ impl Exchanges {
     pub fn send(&mut self, pid: i32, tid: i32, flow: FlowId, ends: Ends, entered_ns: u64) {
         if ends.is_connection() {
             self.of_connections.entry((pid, flow)).or_insert(entered_ns);
-        } else {
-            let first = self.of_threads.entry(tid).or_insert((flow, entered_ns));
-            if first.0 != flow {
-                *first = (flow, entered_ns);
-            }
+        }
+        let first = self.of_threads.entry(tid).or_insert((flow, entered_ns));
+        if first.0 != flow {
+            *first = (flow, entered_ns);
         }
     }
 
-    /// Adds a receive that returned at this time. Returns whether it is the response to a send.
+    /// Adds a receive that returned at this time. It may be the response to a send through the same connection, or to the last send of
+    /// the thread.
     pub fn receive(&mut self, pid: i32, tid: i32, flow: FlowId, ends: Ends, returned_ns: u64) {
-        let request = match ends.out {
-            Some(out) if ends.is_connection() => {
-                self.of_connections.remove(&(pid, out)).map(|entered_ns| (out, entered_ns))
-            }
-            _ => self.of_threads.remove(&tid),
-        };
-        if let Some((sent, entered_ns)) = request.filter(|(sent, _)| *sent != flow) {
+        let out = ends.out.filter(|_| ends.is_connection());
+        let own = out.and_then(|out| Some((out, self.of_connections.remove(&(pid, out))?)));
+        let last = self.of_threads.remove(&tid).filter(|(sent, _)| !self.answered.contains(&(pid, *sent)));
+        if let Some((out, _)) = own
+            && self.answered.insert((pid, out))
+        {
+            self.found.retain(|found, _| (found.pid, found.sent) != (pid, out) || found.received == flow);
+        }
+        if let Some((sent, entered_ns)) = own.or(last).filter(|(sent, _)| *sent != flow) {
             let exchange = Exchange { pid, sent, received: flow };
             self.found.entry(exchange).or_default().add(returned_ns.saturating_sub(entered_ns));
         }
@@ -55,9 +62,15 @@ impl Exchanges {
         self.of_threads.clear();
     }
 
-    /// Forgets the times. Sends may still find their responses.
-    pub fn begin_interval(&mut self) {
+    /// Forgets the times, and the sends of other flows than the kept ones. The others may still find their responses.
+    pub fn begin_interval(&mut self, kept: &HashSet<FlowId>) {
         self.found.clear();
+        self.of_connections.retain(|(_, flow), _| kept.contains(flow));
+        self.answered.retain(|(_, flow)| kept.contains(flow));
+        self.of_threads.retain(|_, (flow, _)| kept.contains(flow));
+        if self.of_connections.len().max(self.of_threads.len()) > MOST {
+            self.forget();
+        }
     }
 
     /// Returns the times from send to receive of each process and pair of flows, in nanoseconds.
@@ -96,6 +109,22 @@ mod tests {
             exchanges.receive(7, 7, B, ends, round * 100 + 21);
         }
         assert_eq!(found(&exchanges), [(7, A, B, 10, 20)]);
+    }
+
+    #[test]
+    fn response_may_come_through_another_socket() {
+        let mut exchanges = Exchanges::default();
+        let [to, back] =
+            [(A, C), (FlowId(3), B)].map(|(out, into)| Ends { out: Some(out), into: Some(into) });
+        for round in 0..10 {
+            exchanges.send(7, 7, A, to, round * 100);
+            exchanges.receive(7, 7, B, back, round * 100 + 30);
+        }
+        assert_eq!(found(&exchanges), [(7, A, B, 10, 30)]);
+        exchanges.send(7, 7, A, to, 2000);
+        exchanges.begin_interval(&HashSet::from([B]));
+        exchanges.receive(7, 7, B, back, 2030);
+        assert_eq!(found(&exchanges), []);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use super::amounts::Amounts;
 use super::calls::Call;
 use super::ends::{Ends, FindEnds, FlowId};
 use super::exchanges::Exchanges;
+use super::locks::Locks;
 use super::transits::Transits;
-use furlong_os::linux::ipc_call::{CallDirection, CallEffect, Transfer, effect};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use furlong_os::linux::ipc_call::{CallDirection, CallEffect, CallTarget, ConnectionStep, Transfer, effect};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Most messages that are kept for a trace, which is the most that can be replayed.
 pub(super) const MOST_KEPT: usize = 1_000_000;
@@ -60,6 +61,8 @@ struct Readiness {
     sleeps: u64,
     ran_ns: u64,
     numbers: BTreeSet<i64>,
+    /// Number of `accept`, if the thread has slept in it: the wait for the first message of a connection.
+    accept: Option<i64>,
 }
 
 /// All flows of the observed processes.
@@ -69,6 +72,7 @@ pub struct Flows {
     readiness: HashMap<i32, Readiness>,
     exchanges: Exchanges,
     transits: HashMap<FlowId, Transits>,
+    locks: Locks,
     /// Messages for a trace, if one is wanted.
     pub kept: Option<Vec<KeptMessage>>,
     /// Processes that use io_uring, with the number of its calls.
@@ -91,6 +95,12 @@ impl Flows {
                 }
             }
             Some(CallEffect::Readiness) => self.add_readiness(call),
+            Some(CallEffect::Connects(step)) => {
+                if call.has_slept && matches!(step, ConnectionStep::Accepted { .. }) {
+                    self.readiness.entry(call.tid).or_default().accept = Some(call.number);
+                }
+                find.connect(call, step);
+            }
             Some(CallEffect::Closes(first, last)) => find.close(call.pid, first, last),
             Some(CallEffect::Replaces) => find.replace(call.pid),
             Some(CallEffect::Hidden) => {
@@ -115,6 +125,9 @@ impl Flows {
         // Readiness calls before the use of another object, such as a timer, do not belong to the next message.
         let readiness = self.readiness.remove(&call.tid).unwrap_or_default();
         let Some(ends) = find.find(call.pid, transfer.target) else { return };
+        if let CallTarget::Flock(_) | CallTarget::FcntlLock(_) = transfer.target {
+            return self.add_lock(call, transfer, ends);
+        }
         let direction = transfer.direction;
         let flow = if direction == CallDirection::Send { ends.out } else { ends.into };
         let Some(flow) = flow else { return };
@@ -125,8 +138,46 @@ impl Flows {
         }
     }
 
+    /// Adds a call that locks or unlocks a file: a message if the thread has waited for a lock.
+    fn add_lock(&mut self, call: &Call, transfer: &Transfer, ends: Ends) {
+        let (Some(file), Some(flow)) = (ends.out, ends.into) else { return };
+        let is_wait = call.has_slept && call.result == 0 && transfer.direction != CallDirection::Send;
+        let end = if is_wait {
+            self.add_lock_end(call, transfer, CallDirection::Receive, flow, 1);
+            self.locks.wait(file, flow, call).map(|release| (flow, release))
+        } else if transfer.direction != CallDirection::Receive {
+            self.locks.release(file, call).map(|flow| (flow, *call))
+        } else {
+            if transfer.would_block {
+                self.add_lock_end(call, transfer, CallDirection::Receive, flow, 0);
+            }
+            None
+        };
+        if let Some((flow, release)) = end {
+            self.add_lock_end(&release, transfer, CallDirection::Send, flow, 1);
+        }
+    }
+
+    fn add_lock_end(
+        &mut self,
+        call: &Call,
+        of: &Transfer,
+        direction: CallDirection,
+        flow: FlowId,
+        messages: u64,
+    ) {
+        let (transfer, key) =
+            (Transfer { direction, messages, ..*of }, EndKey { flow, direction, pid: call.pid });
+        self.ends.entry(key).or_default().add(call, &transfer, &Readiness::default());
+        if messages > 0 {
+            self.add_message(call, &transfer, key, Ends::for_object(flow));
+        }
+    }
+
     fn add_message(&mut self, call: &Call, transfer: &Transfer, key: EndKey, ends: Ends) {
-        let amount = transfer.bytes.unwrap_or(transfer.messages);
+        // The bytes that are written to a watched file are not those that its watcher reads.
+        let bytes = transfer.bytes.filter(|_| !ends.is_notification());
+        let amount = bytes.unwrap_or(transfer.messages);
         let (pid, tid, flow) = (call.pid, call.tid, key.flow);
         let transits = self.transits.entry(flow).or_default();
         match key.direction {
@@ -140,7 +191,7 @@ impl Flows {
             }
             CallDirection::Unseen => {}
         }
-        if let (Some(kept), Some(bytes)) = (&mut self.kept, transfer.bytes)
+        if let (Some(kept), Some(bytes)) = (&mut self.kept, bytes)
             && bytes > 0
             && kept.len() < MOST_KEPT
         {
@@ -155,14 +206,23 @@ impl Flows {
         self.readiness.clear();
         self.exchanges.forget();
         self.transits.values_mut().for_each(Transits::forget);
+        self.locks.forget();
     }
 
-    /// Begins an interval without calls. Sends and receives of the last one may still find their counterparts.
-    pub fn begin_interval(&mut self) {
+    /// Returns the flows with calls in this interval.
+    pub fn used(&self) -> HashSet<FlowId> {
+        self.ends.keys().map(|key| key.flow).collect()
+    }
+
+    /// Begins an interval without calls, and forgets all flows but the kept ones. Their sends and receives may still find their
+    /// counterparts.
+    pub fn begin_interval(&mut self, kept: &HashSet<FlowId>) {
         self.ends.clear();
         self.hidden.clear();
-        self.exchanges.begin_interval();
-        self.transits.retain(|_, transits| transits.begin_interval());
+        self.readiness.clear();
+        self.locks.forget();
+        self.exchanges.begin_interval(kept);
+        self.transits.retain(|flow, transits| transits.begin_interval() && kept.contains(flow));
     }
 
     /// Returns the ends of all flows in a fixed order.
@@ -191,7 +251,8 @@ impl EndTotals {
         }
         self.ran_ns += call.ran_ns + readiness.ran_ns;
         self.would_block += u64::from(transfer.would_block);
-        self.sleeps += u64::from(call.has_slept);
+        self.sleeps += u64::from(call.has_slept || readiness.accept.is_some());
+        self.call_numbers.extend(readiness.accept);
         self.readiness_calls += readiness.calls;
         self.readiness_sleeps += readiness.sleeps;
         self.call_numbers.insert(call.number);
@@ -202,23 +263,30 @@ impl EndTotals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use furlong_os::linux::ipc_call::CallTarget;
     use furlong_os::linux::system_call;
 
-    /// Descriptors 1 and 2 of all processes are a pipe, 3 and 4 are the ends of a socket, and others are no objects.
+    /// Descriptors 1 and 2 of all processes are a pipe, 3 and 4 are the ends of a socket, 5 of process 7 is a file that process 8
+    /// watches, and others are no objects. Flow 3 is the locks of all files, and 10 and above are the waits of processes.
     #[derive(Default)]
     struct FixedEnds(Vec<(i32, i32)>);
 
     impl FindEnds for FixedEnds {
-        fn find(&mut self, _pid: i32, target: CallTarget) -> Option<Ends> {
+        fn find(&mut self, pid: i32, target: CallTarget) -> Option<Ends> {
             let [pipe, one, other] = [0, 1, 2].map(FlowId);
             match target {
+                CallTarget::Flock(_) => {
+                    Some(Ends { out: Some(FlowId(3)), into: Some(FlowId(10 + pid as u32)) })
+                }
+                CallTarget::Descriptor(5) if pid == 7 => Some(Ends { out: Some(pipe), into: None }),
+                CallTarget::Descriptor(5) => Some(Ends { out: None, into: Some(pipe) }),
                 CallTarget::Descriptor(1 | 2) => Some(Ends::for_object(pipe)),
                 CallTarget::Descriptor(3) => Some(Ends { out: Some(one), into: Some(other) }),
                 CallTarget::Descriptor(4) => Some(Ends { out: Some(other), into: Some(one) }),
                 _ => None,
             }
         }
+
+        fn connect(&mut self, _call: &Call, _step: ConnectionStep) {}
 
         fn close(&mut self, pid: i32, first: i32, _last: i32) {
             self.0.push((pid, first));
@@ -291,12 +359,16 @@ mod tests {
     fn interval_has_the_messages_that_arrive_in_it() {
         let (mut flows, mut find) = (Flows::default(), FixedEnds::default());
         flows.add(&call("write", 7, 1, 64, 0), &mut find);
-        flows.begin_interval();
+        let kept = flows.used();
+        flows.begin_interval(&kept);
         assert!(flows.ends().is_empty());
         flows.add(&call("read", 8, 2, 64, 50), &mut find);
         assert_eq!(flows.transits(FlowId(0)).unwrap().percentiles().unwrap().max, 60);
-        flows.begin_interval();
+        flows.begin_interval(&kept);
         assert!(flows.transits(FlowId(0)).is_none());
+        flows.add(&call("write", 7, 1, 64, 100), &mut find);
+        flows.begin_interval(&HashSet::new());
+        assert!(flows.transits.is_empty());
     }
 
     #[test]
@@ -314,11 +386,50 @@ mod tests {
     }
 
     #[test]
+    fn waits_for_a_lock_are_messages_of_the_process_that_releases_it() {
+        let (mut flows, mut find) = (Flows::default(), FixedEnds::default());
+        let flock = |pid, command, at_ns| {
+            let lock = call("flock", pid, 4, 0, at_ns);
+            Call { arguments: [4, command, 0, 0, 0, 0], ..lock }
+        };
+        for round in 1..=10 {
+            let at_ns = round * 1000;
+            flows.add(&flock(7, 2, at_ns), &mut find);
+            flows.add(&flock(7, 8, at_ns + 100), &mut find);
+            let wait = flock(8, 2, at_ns + 10);
+            flows.add(&Call { has_slept: true, returned_ns: at_ns + 130, ..wait }, &mut find);
+            flows.add(&flock(8, 8, at_ns + 140), &mut find);
+        }
+        let ends: Vec<_> = flows.ends().into_iter().map(|(key, end)| (key, end.messages)).collect();
+        let flow = FlowId(18);
+        let end = |direction, pid| (EndKey { flow, direction, pid }, 10);
+        assert_eq!(ends, [end(CallDirection::Send, 7), end(CallDirection::Receive, 8)]);
+        assert_eq!(flows.transits(flow).unwrap().percentiles().unwrap().max, 30);
+    }
+
+    #[test]
+    fn event_of_a_watched_file_is_one_message() {
+        let (mut flows, mut find) = (Flows::new(true), FixedEnds::default());
+        for round in 0..10 {
+            flows.add(&call("pwrite64", 7, 5, 1, round * 100), &mut find);
+            flows.add(&call("read", 8, 5, 16, round * 100 + 20), &mut find);
+        }
+        assert_eq!(flows.transits(FlowId(0)).unwrap().percentiles().unwrap().max, 30);
+        assert!(flows.kept.unwrap().is_empty());
+    }
+
+    #[test]
     fn readiness_before_another_object_is_dropped() {
         let (mut flows, mut find) = (Flows::default(), FixedEnds::default());
         flows.add(&call("poll", 7, 0, 1, 0), &mut find);
         flows.add(&call("read", 7, 99, 8, 10), &mut find);
         flows.add(&call("read", 7, 2, 8, 20), &mut find);
         assert_eq!(flows.ends().values().next().unwrap().readiness_calls, 0);
+        // A sleep in accept is one for the message that follows.
+        flows.add(&Call { has_slept: true, ..call("accept4", 7, 6, 2, 30) }, &mut find);
+        flows.add(&call("read", 7, 2, 8, 40), &mut find);
+        let ends = flows.ends();
+        let end = ends.values().next().unwrap();
+        assert_eq!((end.sleeps, end.call_numbers.len(), end.readiness_calls), (1, 2, 0));
     }
 }

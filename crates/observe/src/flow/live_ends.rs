@@ -1,9 +1,10 @@
 //! Ends of flows while the observed processes run.
 
+use super::calls::Call;
 use super::ends::{Ends, FindEnds};
 use super::resolver::Resolver;
 use furlong_os::linux::counter::{ActivityTrace, TraceEvent, TraceRecord};
-use furlong_os::linux::ipc_call::CallTarget;
+use furlong_os::linux::ipc_call::{CallTarget, ConnectionStep};
 use furlong_os::other_process::descriptors;
 use std::io;
 
@@ -55,6 +56,10 @@ impl FindEnds for LiveEnds<'_> {
             return None;
         }
         self.resolver.keep(pid, target, ends)
+    }
+
+    fn connect(&mut self, call: &Call, step: ConnectionStep) {
+        self.resolver.connect(call, step);
     }
 
     fn close(&mut self, pid: i32, first: i32, last: i32) {

@@ -24,6 +24,10 @@ pub enum Means {
     /// `process_vm_readv` and `process_vm_writev`.
     ProcessVm,
     Signal,
+    /// Writes to a file that another process watches.
+    Inotify,
+    Flock,
+    FcntlLock,
 }
 
 impl Means {
@@ -48,6 +52,9 @@ impl Means {
             Means::PrivateFutex => "futex of one process",
             Means::ProcessVm => "process memory",
             Means::Signal => "signals",
+            Means::Inotify => "inotify",
+            Means::Flock => "file lock (flock)",
+            Means::FcntlLock => "file lock (fcntl)",
         }
     }
 }

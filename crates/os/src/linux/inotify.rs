@@ -3,6 +3,7 @@
 use crate::error::{check, retry};
 use crate::linux::handle::own;
 use crate::linux::limited::LimitContext;
+use crate::linux::socket_diagnosis::device_number;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -44,9 +45,31 @@ pub fn take(queue: BorrowedFd<'_>) -> io::Result<()> {
     if event.mask & libc::IN_IGNORED != 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
+/// Returns device, as in `st_dev`, and inode of each file or directory whose changes are queued to a descriptor of a process.
+///
+/// # Errors
+/// Returns an error if the descriptor does not exist, or this user may not inspect the process.
+pub fn watched(pid: i32, descriptor: i32) -> io::Result<Vec<(u64, u64)>> {
+    Ok(std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}"))?
+        .lines()
+        .filter_map(watch)
+        .collect())
+}
+
+/// Returns the file of a line such as `inotify wd:1 ino:2a sdev:100003 mask:2`, if writes to it are queued.
+fn watch(line: &str) -> Option<(u64, u64)> {
+    let fact = |name| {
+        let value = line.split_whitespace().find_map(|fact| fact.strip_prefix(name));
+        u64::from_str_radix(value?, 16).ok()
+    };
+    let (inode, device, mask) = (fact("ino:")?, fact("sdev:")?, fact("mask:")?);
+    (mask & u64::from(libc::IN_MODIFY) != 0).then(|| (device_number(device as u32), inode))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::file_status::file_status;
     use crate::linux::handle::set_non_blocking;
     use crate::linux::segment::unnamed_file;
     use std::os::fd::AsFd;
@@ -61,6 +84,10 @@ mod tests {
         touch(file.as_fd()).unwrap();
         take(queue.as_fd()).unwrap();
         assert_eq!(take(queue.as_fd()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let status = file_status(format!("/proc/self/fd/{}", file.as_raw_fd()).as_ref()).unwrap();
+        let found = watched(std::process::id() as i32, queue.as_raw_fd()).unwrap();
+        assert_eq!(found, [(status.device, status.inode)]);
+        assert_eq!(watch("inotify wd:1 ino:2a sdev:3 mask:100"), None);
         drop(file);
         // A child of a concurrent test may have it open for a moment.
         let ends = std::iter::repeat_with(|| {

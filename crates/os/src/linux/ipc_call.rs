@@ -26,6 +26,23 @@ pub enum CallTarget {
     Signals(i32),
     /// Signals of the caller.
     OwnSignals,
+    /// Lock of the open file behind a descriptor (`flock`).
+    Flock(i32),
+    /// Locks of the file behind a descriptor (`fcntl`).
+    FcntlLock(i32),
+}
+
+impl CallTarget {
+    /// Returns the descriptor by which the caller names the object.
+    pub fn descriptor(self) -> Option<i32> {
+        match self {
+            CallTarget::Descriptor(number)
+            | CallTarget::PosixQueue(number)
+            | CallTarget::Flock(number)
+            | CallTarget::FcntlLock(number) => Some(number),
+            _ => None,
+        }
+    }
 }
 
 /// Direction of a transfer, as seen by the caller.
@@ -61,12 +78,26 @@ pub enum CallEffect {
     Transfers([Option<Transfer>; 2]),
     /// The thread has waited until descriptors were ready, or has checked them.
     Readiness,
+    /// A step towards a connection with an address.
+    Connects(ConnectionStep),
     /// Descriptors from the first to the last are closed, and may name other objects from now on.
     Closes(i32, i32),
     /// The process runs another program, or may have closed any descriptor.
     Replaces,
     /// An interface whose transfers are not system calls: io_uring.
     Hidden,
+}
+
+/// Successful step towards a connection of streams or of packets in sequence. The address is in memory of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say everything")]
+pub enum ConnectionStep {
+    /// A socket was created, of AF_UNIX or of an internet family.
+    Created { descriptor: i32, is_unix: bool },
+    /// A client has connected this socket, or begun to.
+    Connected(i32),
+    /// A server has accepted a connection.
+    Accepted { listener: i32, descriptor: i32 },
 }
 
 /// Argument with a descriptor or another target.
@@ -94,7 +125,12 @@ enum Form {
     /// Sends the signal in the second argument to the target in the first.
     Signal(Index, Index),
     SignalWait,
+    Flock,
+    FcntlLock,
     Readiness,
+    Socket,
+    Connect,
+    Accept,
     Close,
     CloseRange,
     /// Closes the descriptor in the second argument, unless it is the first.
@@ -149,7 +185,13 @@ const CALLS: &[(i64, Form)] = &[
     (libc::SYS_rt_sigtimedwait, Form::SignalWait),
     (FUTEX_WAKE, Form::FutexWake),
     (FUTEX_WAIT, Form::FutexWait),
+    (libc::SYS_flock, Form::Flock),
+    (libc::SYS_fcntl, Form::FcntlLock),
     (libc::SYS_io_uring_enter, Form::Hidden),
+    (libc::SYS_accept4, Form::Accept),
+    (libc::SYS_connect, Form::Connect),
+    (libc::SYS_socket, Form::Socket),
+    (libc::SYS_accept, Form::Accept),
     (libc::SYS_close, Form::Close),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_dup2, Form::Duplicate),
@@ -185,6 +227,9 @@ pub fn effect(call: i64, arguments: &[u64; 6], result: i64) -> Option<CallEffect
             Some(CallEffect::Transfers([Some(moved(Receive, from)), Some(moved(Send, to))]))
         }
         Form::Readiness => Some(CallEffect::Readiness),
+        Form::Socket | Form::Connect | Form::Accept => {
+            step(*form, arguments, result).map(CallEffect::Connects)
+        }
         Form::Close => Some(CallEffect::Closes(argument(0), argument(0))),
         Form::Duplicate if result < 0 || argument(0) == argument(1) => None,
         Form::Duplicate => Some(CallEffect::Closes(argument(1), argument(1))),
@@ -195,6 +240,27 @@ pub fn effect(call: i64, arguments: &[u64; 6], result: i64) -> Option<CallEffect
         Form::Replaces => (result == 0).then_some(CallEffect::Replaces),
         Form::Hidden => Some(CallEffect::Hidden),
         form => Some(CallEffect::Transfers([Some(transfer(form, arguments, result)?), None])),
+    }
+}
+
+/// Returns the step of a call that makes a connection; `None` if it has failed.
+#[inline]
+fn step(form: Form, arguments: &[u64; 6], result: i64) -> Option<ConnectionStep> {
+    const TYPE: i32 = 0xf;
+    let [first, second] = [arguments[0], arguments[1]].map(|argument| argument as i32);
+    match form {
+        Form::Connect if result == 0 || result == -i64::from(libc::EINPROGRESS) => {
+            Some(ConnectionStep::Connected(first))
+        }
+        Form::Accept if result >= 0 => {
+            Some(ConnectionStep::Accepted { listener: first, descriptor: result as i32 })
+        }
+        Form::Socket if result >= 0 && matches!(second & TYPE, libc::SOCK_STREAM | libc::SOCK_SEQPACKET) => {
+            let is_known = matches!(first, libc::AF_UNIX | libc::AF_INET | libc::AF_INET6);
+            let (descriptor, is_unix) = (result as i32, first == libc::AF_UNIX);
+            is_known.then_some(ConnectionStep::Created { descriptor, is_unix })
+        }
+        _ => None,
     }
 }
 
@@ -228,6 +294,19 @@ fn transfer(form: Form, arguments: &[u64; 6], result: i64) -> Option<Transfer> {
             found(Send, CallTarget::Signals(argument(process)), argument(signal) != 0, None)
         }
         Form::SignalWait => found(Receive, CallTarget::OwnSignals, true, None),
+        // A lock is a message only if the thread has slept in the call.
+        Form::Flock => {
+            let direction = if argument(1) & libc::LOCK_UN != 0 { Send } else { Receive };
+            found(direction, CallTarget::Flock(argument(0)), false, None)
+        }
+        // The memory of the caller shows whether it locks or unlocks.
+        Form::FcntlLock => {
+            let command = argument(1);
+            let is_lock =
+                matches!(command, libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW);
+            let lock = found(CallDirection::Unseen, CallTarget::FcntlLock(argument(0)), false, None);
+            lock.filter(|_| is_lock)
+        }
         Form::Futex => futex(arguments[1] & COMMAND, arguments[1], arguments, result),
         Form::FutexWait => futex(WAITS[0], arguments[3], arguments, result),
         Form::FutexWake => futex(WAKES[0], arguments[3], arguments, result),
@@ -315,6 +394,35 @@ mod tests {
         assert_eq!((wait(0).direction, wait(0).target, wait(0).messages), (Receive, word(true), 1));
         assert_eq!((wait(-11).messages, wait(-11).would_block), (0, false));
         assert_eq!(effect(libc::SYS_futex, &[0, 6, 0, 0, 0, 0], 0), None);
+    }
+
+    #[test]
+    fn connections_and_locks_are_recognized() {
+        let step = |call, first: i32, second: i32, result| match effect(
+            call,
+            &[first as u64, second as u64, 0, 0, 0, 0],
+            result,
+        ) {
+            Some(CallEffect::Connects(step)) => Some(step),
+            None => None,
+            other => panic!("{other:?}"),
+        };
+        let stream = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+        let created = |is_unix| Some(ConnectionStep::Created { descriptor: 5, is_unix });
+        assert_eq!(step(libc::SYS_socket, libc::AF_UNIX, stream, 5), created(true));
+        assert_eq!(step(libc::SYS_socket, libc::AF_INET, stream, 5), created(false));
+        assert_eq!(step(libc::SYS_socket, libc::AF_INET, libc::SOCK_DGRAM, 5), None);
+        assert_eq!(step(libc::SYS_socket, libc::AF_NETLINK, libc::SOCK_STREAM, 5), None);
+        assert_eq!(step(libc::SYS_connect, 5, 0, -115), Some(ConnectionStep::Connected(5)));
+        assert_eq!(step(libc::SYS_connect, 5, 0, -111), None);
+        let accepted = ConnectionStep::Accepted { listener: 3, descriptor: 9 };
+        assert_eq!(step(libc::SYS_accept4, 3, 0, 9), Some(accepted));
+        let lock = transfer(libc::SYS_flock, [4, 2, 0, 0, 0, 0], 0);
+        assert_eq!((lock.direction, lock.target, lock.messages), (Receive, CallTarget::Flock(4), 0));
+        assert_eq!(transfer(libc::SYS_flock, [4, 8, 0, 0, 0, 0], 0).direction, Send);
+        let lock = transfer(libc::SYS_fcntl, [4, libc::F_SETLKW as u64, 0, 0, 0, 0], 0);
+        assert_eq!((lock.direction, lock.target), (CallDirection::Unseen, CallTarget::FcntlLock(4)));
+        assert_eq!(effect(libc::SYS_fcntl, &[4, libc::F_GETFL as u64, 0, 0, 0, 0], 0), None);
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn unix_socket(message: &[u8]) -> Option<UnixSocket> {
     for (kind, value) in attributes(message.get(HEADER_BYTES..)?) {
         match kind {
             0 => socket.name = name(value),
-            1 => socket.file = Some((device(word(value, 4)?), word(value, 0)?)),
+            1 => socket.file = Some((device_number(word(value, 4)?), word(value, 0)?)),
             2 => socket.peer = word(value, 0).filter(|inode| *inode != 0).map(u64::from),
             4 => (socket.readable, socket.unreceived) = (word(value, 0)?.into(), word(value, 4)?.into()),
             5 => socket.send_buffer_bytes = send_buffer(value),
@@ -115,7 +115,7 @@ fn name(value: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns a device number in the form of `st_dev` from the kernel's form.
-fn device(number: u32) -> u64 {
+pub(super) fn device_number(number: u32) -> u64 {
     const MINOR_BITS: u32 = 20;
     libc::makedev(number >> MINOR_BITS, number & ((1 << MINOR_BITS) - 1))
 }
