@@ -154,10 +154,9 @@ impl LinkSource<'_> {
         let reports = |found: &[(i32, &EndTotals)]| {
             found.iter().map(|(pid, totals)| self.end(*pid, totals)).collect::<Vec<_>>()
         };
-        let others = |index: usize, is_observed: bool| {
-            let holders = || info.open[index].map(|end| (self.holders)(end, index));
-            let others = info.peers[index].map(|pid| vec![pid]).or_else(holders).unwrap_or_default();
-            others.into_iter().filter(|_| !is_observed).map(|pid| self.peer(pid)).collect::<Vec<_>>()
+        let others = |at: usize, is_observed: bool| {
+            let pids = if is_observed { Vec::new() } else { self.holders(flow, at) };
+            pids.into_iter().map(|pid| self.peer(pid)).collect::<Vec<_>>()
         };
         Link {
             flow,
@@ -183,16 +182,43 @@ impl LinkSource<'_> {
     /// Returns the exchanges that a flow is a part of, if they are most of its messages.
     fn exchanges(&self, flow: FlowId, index: &FlowIndex<'_>) -> Vec<RoundTrips> {
         let is_most = |exchange: &Exchange, count: u64| {
-            let [sent, received] = [exchange.sent, exchange.received].map(|flow| index.messages(flow));
+            let ends = [(exchange.sent, CallDirection::Send), (exchange.received, CallDirection::Receive)];
+            let [sent, received] = ends.map(|(flow, direction)| {
+                let key = EndKey { flow, direction, pid: exchange.pid };
+                let end = index.ends(flow).iter().find(|(other, _)| *other == key);
+                end.map_or(0, |(_, totals)| totals.messages)
+            });
             10 * count >= 8 * sent.min(received).saturating_sub(1) && 4 * count >= sent.max(received)
         };
         let found = index.exchanges.get(&flow).into_iter().flatten();
         let found = found.filter(|(exchange, times)| is_most(exchange, times.count()));
+        let found = found.filter(|(exchange, _)| self.has_peer(exchange, index));
         let round_trips = |(exchange, times): &(Exchange, &Amounts)| {
             let time_ns = times.percentiles()?;
             Some(RoundTrips { peer: self.peer(exchange.pid), count: times.count(), time_ns })
         };
         found.filter_map(round_trips).collect()
+    }
+
+    /// Returns the processes that can send (0) or receive (1).
+    fn holders(&self, flow: FlowId, at: usize) -> Vec<i32> {
+        let info = (self.info)(flow);
+        let holders = || info.open[at].map(|end| (self.holders)(end, at));
+        info.peers[at].map(|pid| vec![pid]).or_else(holders).unwrap_or_default()
+    }
+
+    /// Returns whether the receivers of the requests may send the responses. A process in the middle of a pipeline also sends and then
+    /// receives.
+    fn has_peer(&self, exchange: &Exchange, index: &FlowIndex<'_>) -> bool {
+        let ends = [(exchange.sent, 1), (exchange.received, 0)].map(|(flow, at)| {
+            let direction = [CallDirection::Send, CallDirection::Receive][at];
+            let observed = index.ends(flow).iter().filter(|(key, _)| key.direction == direction);
+            match observed.map(|(key, _)| key.pid).collect::<Vec<_>>() {
+                none if none.is_empty() => self.holders(flow, at),
+                observed => observed,
+            }
+        });
+        ends.iter().any(Vec::is_empty) || ends[0].iter().any(|pid| ends[1].contains(pid))
     }
 
     fn peer(&self, pid: i32) -> Peer {
@@ -241,15 +267,6 @@ impl<'a> FlowIndex<'a> {
     fn ends(&self, flow: FlowId) -> &[(EndKey, &'a EndTotals)] {
         self.ends.get(&flow).map_or(&[], Vec::as_slice)
     }
-
-    /// Returns the number of messages that were sent, or received if these are more.
-    fn messages(&self, flow: FlowId) -> u64 {
-        let of = |direction| {
-            let found = self.ends(flow).iter().filter(|(key, _)| key.direction == direction);
-            found.map(|(_, totals)| totals.messages).sum::<u64>()
-        };
-        of(CallDirection::Send).max(of(CallDirection::Receive))
-    }
 }
 
 /// Returns the process with the shorter times: it waits for responses, while its peer also waits for the next request.
@@ -269,9 +286,9 @@ mod tests {
     use super::*;
     use crate::flow::calls::Call;
     use crate::flow::ends::{Ends, FindEnds};
-    use furlong_os::linux::ipc_call::CallTarget;
+    use furlong_os::linux::ipc_call::{CallTarget, ConnectionStep};
 
-    /// Descriptor 1 of process 7 and descriptor 2 of process 8 are the ends of a socket.
+    /// Descriptor 1 of process 7 and descriptor 2 of process 8 are the ends of a socket, and 3 and 4 are pipes.
     struct Socket;
 
     impl FindEnds for Socket {
@@ -280,9 +297,12 @@ mod tests {
             match target {
                 CallTarget::Descriptor(1) => Some(Ends { out: Some(one), into: Some(other) }),
                 CallTarget::Descriptor(2) => Some(Ends { out: Some(other), into: Some(one) }),
+                CallTarget::Descriptor(number @ (3 | 4)) => Some(Ends::for_object(FlowId(number as u32))),
                 _ => None,
             }
         }
+
+        fn connect(&mut self, _call: &Call, _step: ConnectionStep) {}
 
         fn close(&mut self, _pid: i32, _first: i32, _last: i32) {}
 
@@ -339,6 +359,19 @@ mod tests {
         let [receiver] = &request.receivers[..] else { panic!() };
         assert_eq!((receiver.wait, receiver.sleeps_per_message), (Some(WaitStrategy::Blocks), Some(1.0)));
         assert_eq!(receiver.calls, ["read"]);
+    }
+
+    #[test]
+    fn middle_of_a_pipeline_sends_no_requests() {
+        let mut flows = Flows::default();
+        for round in 1..=100 {
+            add(&mut flows, "read", 8, 3, 64, round * 1000);
+            add(&mut flows, "write", 8, 4, 64, round * 1000 + 100);
+            add(&mut flows, "write", 7, 3, 64, round * 1000 + 200);
+            add(&mut flows, "read", 10, 4, 64, round * 1000 + 300);
+        }
+        let links = links(&flows);
+        assert!(links.iter().all(|link| link.pattern == TrafficShape::Unanswered), "{links:#?}");
     }
 
     #[test]
