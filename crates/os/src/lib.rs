@@ -151,8 +151,9 @@ pub mod role_conditions {
 #[cfg(target_os = "linux")]
 pub mod other_process {
     pub use crate::platform::other_process::{
-        Death, ProcessUsage, activity, began_unix_s, descriptors, find_by_variable, has_variable, kill, name,
-        pin_all_threads, processes, processor, thread_name, threads, used, with_descendants,
+        Death, ProcessUsage, activity, began_unix_s, descriptors, find_by_variable, has_variable, kill,
+        may_inspect_others, name, pin_all_threads, processes, processor, thread_name, threads, used,
+        with_descendants,
     };
 }
 

@@ -15,11 +15,11 @@ use crate::objects::shared_mappings;
 use anyhow::Context;
 use furlong_console::exit::{CannotHere, Usage};
 use furlong_os::activity::State;
-use furlong_os::linux::counter::{ActivityTrace, TraceRecord};
+use furlong_os::linux::counter::{ActivityTrace, TraceEvent, TraceRecord};
 use furlong_os::linux::handle::open_null;
 use furlong_os::linux::{ipc_call, system_call};
 use furlong_os::other_process::{
-    ProcessUsage, activity, descriptors, name, processes, threads, used, with_descendants,
+    ProcessUsage, activity, descriptors, may_inspect_others, name, processes, threads, used, with_descendants,
 };
 use furlong_os::process::{Bond, Child, Output, Program, spawn};
 use furlong_os::shutdown::ShutdownRequests;
@@ -27,7 +27,7 @@ use furlong_os::wait::wait_any;
 use furlong_os::{AsHandle, clock, control_group};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs::File;
+use std::fs::{File, read_link};
 use std::io::{ErrorKind, IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -158,9 +158,10 @@ fn cannot(error: std::io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("cannot trace system calls")
 }
 
-/// Checks that the descriptors of a process can be identified.
+/// Checks that the descriptors of a process can be identified. Some rights permit to list them, but not to read their links.
 fn check_readable(pid: i32) -> Result<(), CannotHere> {
-    match descriptors(pid) {
+    let read_link = |number: i32| read_link(format!("/proc/{pid}/fd/{number}")).map(drop);
+    match descriptors(pid).and_then(|numbers| numbers.first().copied().map_or(Ok(()), read_link)) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             let reason = format!(
                 "cannot read the descriptors of process {pid}, which belongs to another user: {error}"
@@ -171,7 +172,7 @@ fn check_readable(pid: i32) -> Result<(), CannotHere> {
     }
 }
 
-/// Starts a command in a separate process group. Its output goes to standard error, because standard output has the result. On a
+/// Starts a command in a separate session, so that it continues if furlong is killed. Its output goes to standard error, because standard output has the result. On a
 /// terminal that shows the links, it is dropped.
 fn start(command: &str, is_live: bool) -> anyhow::Result<Child> {
     let arguments = ["-c", command];
@@ -183,8 +184,7 @@ fn start(command: &str, is_live: bool) -> anyhow::Result<Child> {
         is_foreign: true,
         ..Program::at(Path::new("/bin/sh"))
     };
-    spawn(&program, &[], null.unwrap_or(stderr.as_handle()), Bond::DiesWithParentAndGroup)
-        .context("cannot start --command")
+    spawn(&program, &[], null.unwrap_or(stderr.as_handle()), Bond::Outlives).context("cannot start --command")
 }
 
 /// State of an observation.
@@ -282,7 +282,10 @@ impl Watch {
     fn attach_existing(&mut self, trace: &mut ActivityTrace, pids: &[i32]) -> anyhow::Result<()> {
         let own = std::process::id() as i32;
         let others = || pids.iter().copied().filter(|pid| *pid != own);
-        others().try_for_each(check_readable)?;
+        // A sandbox may forbid some processes to everyone.
+        if !may_inspect_others() {
+            others().try_for_each(check_readable)?;
+        }
         self.used_before = others().filter_map(|pid| Some((pid, used(pid).ok()?))).collect();
         // Others may exit without a record of their switch to a CPU, and would then count as running all the time.
         let runs = |tid: &i32| activity(*tid).is_some_and(|found| found.state == State::Runnable);
@@ -332,6 +335,9 @@ impl Watch {
                 }
                 let (resolver, pending, close) = (&mut self.resolver, &mut self.pending, self.close);
                 self.flows.add(&call, &mut LiveEnds { resolver, trace, pending, close });
+            }
+            if record.event == TraceEvent::Exited && record.pid == record.tid {
+                self.resolver.forget_process(record.pid);
             }
         }
         if clock::now_ns() > self.memory_due_ns {
@@ -398,8 +404,13 @@ impl Watch {
             observer: self.cost(duration_ns)?,
             unidentified_descriptors: self.resolver.unidentified,
         };
-        self.flows.begin_interval();
+        let kept = self.resolver.forget_unused(&self.flows.used());
+        self.flows.begin_interval(&kept);
         self.commands.retain(|pid, _| exists(*pid));
+        self.memory.retain(|_, memory| {
+            memory.processes.retain(|pid| self.commands.contains_key(pid));
+            !memory.processes.is_empty()
+        });
         self.start_ns = end_ns;
         Ok(observation)
     }

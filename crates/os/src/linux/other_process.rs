@@ -4,8 +4,8 @@
 
 use crate::error::{Context, check};
 use crate::linux::affinity::mask_of;
+use crate::linux::proc_files::{Status, children, ran_ns, stat};
 pub use crate::linux::proc_files::{activity, descriptors, processes, threads};
-use crate::linux::proc_files::{children, ran_ns, stat};
 use crate::linux::process::{pidfd_open, send_signal};
 use crate::usage::Usage;
 use std::collections::BTreeSet;
@@ -74,6 +74,13 @@ pub fn used(pid: i32) -> io::Result<ProcessUsage> {
     let ended_children_ticks =
         [CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS].map(|index| number(&fields, index));
     Ok(ProcessUsage { processor_ns, user_ticks, system_ticks, counts, ended_children_ticks })
+}
+
+/// Returns whether this process has the right to inspect the processes of other users (`CAP_SYS_PTRACE`).
+pub fn may_inspect_others() -> bool {
+    const SYS_PTRACE: u64 = 1 << 19;
+    let rights = Status::read().field("CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    rights.is_some_and(|mask| mask & SYS_PTRACE != 0)
 }
 
 /// Returns the process and its living descendants. A descendant is found only if all its ancestors up to the process are alive.
