@@ -2,6 +2,7 @@
 
 use crate::common::value::{at, list, number, text};
 use crate::common::{Place, Snapshot, is_root, look_for};
+use furlong_os::other_process;
 use furlong_testing::skip;
 use serde_json::Value;
 use std::fs;
@@ -102,6 +103,60 @@ fn round_trips_and_busy_waits_are_recognized() {
     let receiver = only(busiest(&spinning, "pipe"), "receivers");
     assert_eq!(text(receiver, "wait"), "busy-waits", "{receiver:#}");
     assert!(number(receiver, "failed_attempts_per_message") > 1.0, "{receiver:#}");
+}
+
+#[test]
+fn connection_per_message_has_both_processes() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::alone();
+    let rows = "unix-accept tcp-accept pipe/block";
+    let found = observe_run(&place, &format!("{rows} -m one-way --rate 1k/s -s 200 --budget 600ms"));
+    for means in ["unix", "tcp"] {
+        let link = busiest(&found, means);
+        let (sender, receiver) = (only(link, "senders"), only(link, "receivers"));
+        assert_ne!(at(sender, "pid"), at(receiver, "pid"), "{link:#}");
+        assert_eq!((number(link, "size_bytes.p50"), text(receiver, "wait")), (200.0, "blocks"), "{link:#}");
+        assert!(number(sender, "messages") > 200.0 && !text(link, "object").is_empty(), "{link:#}");
+        assert!((number(receiver, "messages") / number(sender, "messages") - 1.0).abs() < 0.25, "{link:#}");
+    }
+}
+
+#[test]
+fn locks_and_watched_files_are_links() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::alone();
+    for (wait, means) in [("inotify", "inotify"), ("flock", "flock"), ("fcntl-lock", "fcntl-lock")] {
+        let rows = format!("file-shm/{wait} pipe/block -m one-way --rate 1k/s --budget 300ms");
+        let found = observe_run(&place, &rows);
+        let link = busiest(&found, means);
+        let (sender, receiver) = (only(link, "senders"), only(link, "receivers"));
+        assert_ne!(at(sender, "pid"), at(receiver, "pid"), "{link:#}");
+        assert_eq!(text(receiver, "wait"), "blocks", "{link:#}");
+        assert!((100.0..2000.0).contains(&number(receiver, "messages")), "{link:#}");
+        assert!(number(sender, "messages") > 0.8 * number(receiver, "messages"), "{link:#}");
+    }
+}
+
+#[test]
+fn datagrams_through_separate_sockets_are_requests() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::alone();
+    let found = observe_run(&place, "unix-dgram-to-all pipe/block udp-multicast --rate 1k/s --budget 300ms");
+    for means in ["unix", "udp"] {
+        let links = list(&found, "links").iter();
+        let links = links.filter(|link| text(link, "means") == means && number(link, "messages") > 50.0);
+        let links: Vec<_> = links.collect();
+        assert!(links.len() > 1, "{found:#}");
+        for link in links {
+            assert_eq!(text(link, "pattern"), "requests-and-responses", "{link:#}");
+        }
+    }
 }
 
 #[test]
@@ -210,6 +265,17 @@ fn killed_observer_leaves_the_observed_program_alone() {
         observer.signal(libc::SIGKILL);
         observer.finish_within(A_WHILE);
     }
+    let observer = place.start(&mut place.furlong(["observe", "--command", "exec sleep 60"]));
+    let is_sleep = |pid: &i32| other_process::name(*pid) == "sleep";
+    let sleep =
+        look_for(A_WHILE, || other_process::with_descendants(observer.pid()).into_iter().find(is_sleep));
+    observer.signal(libc::SIGKILL);
+    observer.finish_within(A_WHILE);
+    let sleep = sleep.expect("the command");
+    // The kernel would have killed it by now.
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(is_sleep(&sleep), "{sleep}");
+    other_process::kill(sleep).expect("end of the command");
     let finished = running.finish_within(A_WHILE).expect_code(0);
     before.expect_nothing_left(&place);
     assert_eq!(list(&finished.json(), "rows").len(), 1);
@@ -246,5 +312,15 @@ fn missing_processes_and_rights_are_reported() {
         place.run(["observe", "4194304"]).expect_code(2).expect_complaint("there is no process 4194304");
         let denied = place.finish(&mut place.furlong_as_nobody(["observe", "1"])).expect_code(7);
         assert!(denied.stderr.contains("remedy: run as root, or with CAP_PERFMON"), "{denied:#?}");
+        // These rights permit to list the descriptors of others, but not to read their links.
+        let rights = "+perfmon,+dac_read_search";
+        let script = format!(
+            "mount -t tracefs none /sys/kernel/tracing && exec setpriv --inh-caps {rights} --ambient-caps {rights} \
+             --reuid=65534 --regid=65534 --clear-groups ./furlong observe {} --for 10ms",
+            std::process::id()
+        );
+        let mut command = place.program("unshare");
+        let denied = place.finish(command.args(["-m", "sh", "-c", &script])).expect_code(7);
+        assert!(denied.stderr.contains("CAP_SYS_PTRACE"), "{denied:#?}");
     }
 }
