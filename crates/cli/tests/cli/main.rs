@@ -38,6 +38,7 @@ mod named_limits;
 mod observe;
 #[cfg(target_os = "linux")]
 mod observe_advice;
+#[cfg(target_os = "linux")]
 mod observe_live;
 mod one_process;
 mod own_programs;
