@@ -50,7 +50,7 @@ fn unusable_traces_are_rejected_with_line_and_key() {
         ("--observed seen.jsonl --objective throughput", "use an --objective other than throughput"),
         ("--observed seen.jsonl --size 64", "cannot be used with"),
         ("--observed seen.jsonl --rate 1k/s", "cannot be used with"),
-        ("--size 64 --link client->server", "--observed <FILE>"),
+        ("--size 64 --link client->server", "--link requires --observed FILE"),
     ] {
         let output = place.run(["recommend"].into_iter().chain(words.split(' '))).expect_code(2);
         assert!(output.stderr.contains(expected), "{expected}: {}", output.stderr);

@@ -95,6 +95,10 @@ fn workload(asked: &RecommendOptions, typed: &ArgMatches) -> anyhow::Result<(Wor
     if let Some(path) = &asked.observed {
         return Ok((observed::workload(path, asked.link.as_deref(), &asked.workload)?, None));
     }
+    // clap skips `requires` if another option conflicts with the required one.
+    if asked.link.is_some() {
+        return Err(Usage("--link requires --observed FILE".to_owned()).into());
+    }
     let options = match &asked.file {
         Some(path) => file::read(path, typed)?,
         None => asked.workload.clone(),
