@@ -5,22 +5,20 @@ use crate::common::value::number;
 use crate::common::{Place, Summary};
 use furlong_testing::skip;
 use std::process::Command;
+use std::time::Duration;
 
 const ROWS: [&str; 5] = ["pipe/block", "unix-stream/block", "tcp/block", "posix-mq/block", "memfd-shm/futex"];
 
 /// Prints and compiles the pair of a benchmark, as its output tells the reader to. Returns the commands of the server, which
 /// may be empty, and the client.
 fn pair(place: &Place, row: &str, count: u32) -> [String; 2] {
-    let folder = row.replace('/', "-");
-    let words = ["recommend", "-s", "128", "--emit", "c", "--row", row, "-o", &folder];
+    let files = row.replace('/', "-");
+    let words = ["recommend", "-s", "128", "--emit", "c", "--row", row, "-o", &files];
     let printed = place.run(words).expect_code(0).stderr;
     let commands: Vec<_> = printed.lines().filter_map(|line| line.strip_prefix("  ")).collect();
     let (build, ends) = commands.split_first().expect("a command that compiles");
-    place
-        .finish(&mut place.shell(&format!("cd {folder} && {build} && mv pair pair-{folder}")))
-        .expect_code(0);
-    let command =
-        |end: &str| format!("{folder}/{} {count}", end.replace("./pair", &format!("pair-{folder}")));
+    place.finish(&mut place.shell(&format!("cd {files} && {build} && mv pair pair-{files}"))).expect_code(0);
+    let command = |end: &str| format!("{files}/{} {count}", end.replace("./pair", &format!("pair-{files}")));
     match ends {
         [both] => [String::new(), command(both)],
         [server, client] => [server, client].map(|end| command(end)),
@@ -36,16 +34,17 @@ fn measured(place: &Place, rows: &[&str], count: u32, options: &str) -> Summary 
     let words: Vec<_> = words.chain(options.split(' ')).chain(rows.iter().copied()).chain(programs).collect();
     let name = format!("furlong-test-{}", std::process::id());
     let port = (10_000 + std::process::id() % 20_000).to_string();
-    place.finish(place.furlong(words).env("PAIR_NAME", name).env("PAIR_PORT", port)).expect_code(0).summary()
+    let running = place.start(place.furlong(words).env("PAIR_NAME", name).env("PAIR_PORT", port));
+    running.finish_within(Duration::from_secs(240)).expect_code(0).summary()
 }
 
 /// Returns the CPU time of an exchange through a benchmark, and through its pair. On one core it is the elapsed time, except that
 /// other processes of a busy machine do not count.
 fn times_ns(found: &Summary, row: &str) -> [f64; 2] {
-    let (mechanism, folder) = (row.split('/').next().unwrap(), row.replace('/', "-"));
+    let (mechanism, files) = (row.split('/').next().unwrap(), row.replace('/', "-"));
     [false, true].map(|is_pair| {
         let is_wanted =
-            |name: &str| if is_pair { name.ends_with(&format!("pair-{folder}")) } else { name == mechanism };
+            |name: &str| if is_pair { name.ends_with(&format!("pair-{files}")) } else { name == mechanism };
         let row = found.rows.iter().find(|row| is_wanted(&row.case.mechanism));
         let figures = &row.unwrap_or_else(|| panic!("{mechanism} in {found:#?}")).figures;
         ["user", "system"].map(|mode| number(figures, &format!("cpu_ns_per_round_trip.{mode}"))).iter().sum()
@@ -82,7 +81,7 @@ mod slow {
             skip!("needs cc");
         }
         let place = Place::alone();
-        let found = measured(&place, &ROWS, 20_000, "--trials 15 --budget 100ms");
+        let found = measured(&place, &ROWS, 20_000, "--trials 9 --budget 100ms");
         let times = ROWS.map(|row| (row, times_ns(&found, row)));
         let (mut lines, mut wrong) = (Vec::new(), Vec::new());
         for (from, before) in &times {

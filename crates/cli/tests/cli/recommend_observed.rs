@@ -46,7 +46,7 @@ fn unusable_traces_are_rejected_with_line_and_key() {
     for (words, expected) in [
         ("--observed nowhere.jsonl", "nowhere.jsonl: cannot open the file"),
         ("--observed .", "not a regular file"),
-        ("--observed seen.jsonl --link client->nobody", "link 'client->nobody' has fewer than two messages"),
+        ("--observed seen.jsonl --link client->other", "link 'client->other' has fewer than two messages"),
         ("--observed seen.jsonl --objective throughput", "use an --objective other than throughput"),
         ("--observed seen.jsonl --size 64", "cannot be used with"),
         ("--observed seen.jsonl --rate 1k/s", "cannot be used with"),
