@@ -51,5 +51,5 @@ fn advice_needs_costs_of_this_machine() {
     assert!(text(&other, "missing").contains("another machine or kernel"), "{other:#}");
     fs::write(&file, "{}").unwrap();
     let (damaged, _) = advice(&place);
-    assert!(text(&damaged, "missing").contains("run costs: line 1"), "{damaged:#}");
+    assert!(text(&damaged, "missing").contains("run costs: line"), "{damaged:#}");
 }
