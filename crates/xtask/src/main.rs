@@ -15,6 +15,7 @@ mod faults;
 mod fuzz;
 mod hosts;
 mod new_mechanism;
+mod observe;
 mod sysroot;
 mod target;
 mod tool;
@@ -72,9 +73,11 @@ cargo xtask arm test               run benchmarks with it in emulation
 cargo xtask arm run -- ARGS        run it in emulation
 cargo xtask hosts test [--quick]   measure between two hosts, each a network namespace with its own sshd: losses, delays, cut links,
                                    and, but for --quick, fleets by Ansible and Slurm, and a pod's command (as root)
+cargo xtask observe test [--quick] check the reports of furlong observe about its own benchmarks and other programs, kill it at random
+                                   moments, and, but for --quick, measure its overhead (as root)
 cargo xtask check-platforms        type-check the portable crates for macOS and FreeBSD
 
-As root, the commands for the driver, Windows, ARM, the platforms and the hosts install missing Debian packages. Otherwise they list them.";
+As root, the commands for the driver, Windows, ARM, the platforms, the hosts and observe install missing Debian packages. Otherwise they list them.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -112,7 +115,7 @@ fn chore(words: &[&str]) -> Option<Result<()>> {
         ["hostile", seed, by_line @ ..] => faults::hostile(seed, by_line == ["--by-line"]),
         ["channel", words @ ..] => return run_channel_step(words),
         ["driver", step] => return run_driver_step(step),
-        ["windows" | "arm" | "hosts" | "check-platforms", ..] => return run_machine_step(words),
+        ["windows" | "arm" | "hosts" | "observe" | "check-platforms", ..] => return run_machine_step(words),
         _ => return None,
     })
 }
@@ -164,6 +167,10 @@ fn run_machine_step(words: &[&str]) -> Option<Result<()>> {
         ["hosts", "test", "--quick"] => hosts::test(hosts::Amount::Quick),
         ["hosts", "inside"] => hosts::inside(hosts::Amount::All),
         ["hosts", "inside", "--quick"] => hosts::inside(hosts::Amount::Quick),
+        ["observe", "test"] => observe::test(observe::Amount::All),
+        ["observe", "test", "--quick"] => observe::test(observe::Amount::Quick),
+        ["observe", "inside"] => observe::inside(observe::Amount::All),
+        ["observe", "inside", "--quick"] => observe::inside(observe::Amount::Quick),
         ["check-platforms"] => windows::check_platforms(),
         _ => return None,
     })
