@@ -7,7 +7,7 @@ use crate::channel;
 use crate::command::{copy_this_program, succeed};
 use crate::driver::packages;
 use crate::target::target;
-use crate::{faults, fuzz, hosts, root, windows};
+use crate::{faults, fuzz, hosts, observe, root, windows};
 use anyhow::{Context, anyhow, bail, ensure};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -156,6 +156,7 @@ fn all(stages: &mut Stages, root_too: bool) -> anyhow::Result<()> {
     let conformance = suites.iter().find(|suite| suite.name.ends_with(" conformance"));
     let conformance = conformance.context("no suite is called conformance")?;
     stages.test("adapters", || adapters::test(&adapters::IN_CI).map(passed))?;
+    stages.run("programs that furlong observes", || observe::test(observe::Amount::Quick))?;
     // One of these stages mostly waits for timeouts, one emulates a machine with one CPU, and Wine does most of its
     // work on one.
     hosts::provide_packages()?;
