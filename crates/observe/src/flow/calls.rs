@@ -101,7 +101,7 @@ impl Threads {
                 }
                 None
             }
-            TraceEvent::Started => None,
+            TraceEvent::Started | TraceEvent::Scheduling(_) => None,
             TraceEvent::Exited => {
                 activity.cpu_ns += thread.leave(time_ns);
                 self.threads.remove(&tid);

@@ -2,8 +2,11 @@
 //! threads. The kernel writes it into one ring per CPU. Nothing of the processes is changed, and the kernel closes the trace when
 //! this process exits.
 
+mod scheduling;
 #[cfg(test)]
 mod tests;
+
+pub use scheduling::SchedulingEvent;
 
 use super::perf_event::{
     Attributes, CLOCK_MONOTONIC, ENABLE_ON_EXEC, Event, IDENTIFY_ALL, INHERIT, KIND_TRACEPOINT, SAMPLE_RAW,
@@ -19,7 +22,7 @@ use crate::linux::identity::thread;
 use crate::linux::limits::{Resource, raised};
 use crate::linux::memory::page_bytes;
 use crate::linux::tracefs;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::process;
@@ -76,6 +79,8 @@ pub enum TraceEvent {
     Started,
     /// The thread exits.
     Exited,
+    /// Event of the scheduler or of a CPU, which the thread of the record caused or only was interrupted by.
+    Scheduling(SchedulingEvent),
 }
 
 /// A trace of threads and of their later children.
@@ -84,6 +89,8 @@ pub struct ActivityTrace {
     cpus: Vec<CpuTrace>,
     enter_id: u64,
     exit_id: u64,
+    /// Events of the scheduler, by their numbers.
+    scheduling: Vec<(u16, scheduling::Kind)>,
     filter: CString,
     ring_bytes: usize,
     /// Number of samples that did not fit into a ring so far.
@@ -99,6 +106,13 @@ enum Scope<'a> {
     Machine,
 }
 
+/// Numbers of the trace's events.
+struct Ids<'a> {
+    enter: u16,
+    exit: u16,
+    scheduling: &'a [(u16, scheduling::Kind)],
+}
+
 /// The events on one CPU. All write into the ring of the first one.
 #[derive(Debug)]
 struct CpuTrace {
@@ -108,7 +122,7 @@ struct CpuTrace {
 }
 
 impl ActivityTrace {
-    /// Creates a trace of these system calls, without threads. The first numbers are found fastest by the kernel.
+    /// Creates a trace of these system calls, or of all if there are none, without threads. The first numbers are found fastest by the kernel.
     ///
     /// # Errors
     /// Returns `PermissionDenied` if this user may not read the numbers of tracepoints, with the missing right.
@@ -117,11 +131,15 @@ impl ActivityTrace {
         let cpus = parse_list(online.trim());
         let share_bytes = (ALL_RINGS_BYTES / cpus.len().next_power_of_two()).max(LEAST_RING_BYTES);
         let cpus = cpus.into_iter().map(|number| CpuTrace { number, events: Vec::new(), ring: None });
-        let filter: Vec<_> = calls.iter().map(|number| format!("id == {number}")).collect();
+        let mut filter: Vec<_> = calls.iter().map(|number| format!("id == {number}")).collect();
+        if filter.is_empty() {
+            filter.push("id >= 0".to_owned());
+        }
         Ok(ActivityTrace {
             cpus: cpus.collect(),
             enter_id: tracefs::event_id("raw_syscalls", "sys_enter")?,
             exit_id: tracefs::event_id("raw_syscalls", "sys_exit")?,
+            scheduling: Vec::new(),
             filter: CString::new(filter.join(" || "))?,
             ring_bytes: share_bytes.min(RING_BYTES),
             lost: 0,
@@ -166,11 +184,8 @@ impl ActivityTrace {
     }
 
     fn add_all_but_own(&mut self, scope: Scope<'_>) -> io::Result<()> {
-        /// The first PID namespace, whose numbers the filter compares.
-        const FIRST_NAMESPACE: &str = "pid:[4026531836]";
         // The calls that read the trace would cause further samples. Other records of this process are dropped when they are read.
-        let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-        if namespace.as_os_str() == FIRST_NAMESPACE {
+        if is_in_first_namespace() {
             let filter = format!("common_pid != {} && ({})", thread(), self.filter.to_string_lossy());
             self.filter = CString::new(filter)?;
         }
@@ -180,14 +195,22 @@ impl ActivityTrace {
     fn add(&mut self, scope: Scope<'_>, flags: u64) -> io::Result<()> {
         for index in 0..self.cpus.len() {
             for (id, with) in [(self.enter_id, SWITCHES | TASKS), (self.exit_id, 0)] {
-                let event = self.open(id, scope, self.cpus[index].number, flags | with)?;
+                let (number, filter) = (self.cpus[index].number, Some(self.filter.as_c_str()));
+                let event = self.open(id, scope, number, flags | with, filter)?;
                 self.connect(index, event)?;
             }
         }
         Ok(())
     }
 
-    fn open(&self, id: u64, scope: Scope<'_>, cpu: usize, flags: u64) -> io::Result<Event> {
+    fn open(
+        &self,
+        id: u64,
+        scope: Scope<'_>,
+        cpu: usize,
+        flags: u64,
+        filter: Option<&CStr>,
+    ) -> io::Result<Event> {
         let attributes = Attributes {
             kind: KIND_TRACEPOINT,
             config: id,
@@ -207,7 +230,9 @@ impl ActivityTrace {
             Scope::Group(folder) => Event::open_for_group(attributes, folder, cpu)?,
             Scope::Machine => Event::open_on(attributes, -1, cpu)?,
         };
-        event.filter(&self.filter).context(|| "filter the system calls in the kernel")?;
+        if let Some(filter) = filter {
+            event.filter(filter).context(|| "filter the events in the kernel")?;
+        }
         Ok(event)
     }
 
@@ -244,21 +269,38 @@ impl ActivityTrace {
     /// Returns `InvalidData` if a record of the kernel does not have the expected form.
     #[inline]
     pub fn drain(&mut self, mut each: impl FnMut(TraceRecord)) -> io::Result<()> {
-        let (enter_id, exit_id) = (self.enter_id as u16, self.exit_id as u16);
+        self.drain_by_cpu(|_, record| each(record))
+    }
+
+    /// Removes all records, and passes them to `each` with the number of their CPU.
+    ///
+    /// # Errors
+    /// Returns the errors of [`drain`](Self::drain).
+    #[inline]
+    pub fn drain_by_cpu(&mut self, mut each: impl FnMut(usize, TraceRecord)) -> io::Result<()> {
+        let ids =
+            Ids { enter: self.enter_id as u16, exit: self.exit_id as u16, scheduling: &self.scheduling };
         let own = process::id() as i32;
-        for ring in self.cpus.iter().filter_map(|cpu| cpu.ring.as_ref()) {
+        for (number, ring) in self.cpus.iter().filter_map(|cpu| Some((cpu.number, cpu.ring.as_ref()?))) {
             ring.drain(|record| {
                 self.lost += record.lost().unwrap_or_default();
                 // Thread 0 is the idle task, or belongs to a PID namespace that this process cannot see.
-                let is_wanted = |record: &TraceRecord| record.tid != 0 && record.pid != own;
-                if let Some(record) = decode(&record, enter_id, exit_id)?.filter(is_wanted) {
-                    each(record);
+                let is_wanted = |record: &TraceRecord| {
+                    matches!(record.event, TraceEvent::Scheduling(_)) || record.tid != 0 && record.pid != own
+                };
+                if let Some(record) = decode(&record, &ids)?.filter(is_wanted) {
+                    each(number, record);
                 }
                 Ok(())
             })?;
         }
         Ok(())
     }
+}
+
+/// Returns whether this process is in the first PID namespace, whose numbers filters compare.
+fn is_in_first_namespace() -> bool {
+    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|namespace| namespace.as_os_str() == "pid:[4026531836]")
 }
 
 /// Maps a ring, smaller than `bytes` if the kernel allows no larger one.
@@ -280,9 +322,9 @@ fn ring(event: &Event, bytes: &mut usize) -> io::Result<Ring> {
 
 /// Returns the event of a record; `None` for records of other kinds.
 #[inline]
-fn decode(record: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<Option<TraceRecord>> {
+fn decode(record: &Record<'_>, ids: &Ids<'_>) -> io::Result<Option<TraceRecord>> {
     let (thread, time_ns, event) = match record.kind {
-        RECORD_SAMPLE => (record.word(1), record.word(2), call(record, enter_id, exit_id)?),
+        RECORD_SAMPLE => (record.word(1), record.word(2), sample(record, ids)?),
         RECORD_SWITCH | RECORD_SWITCH_CPU_WIDE => {
             let first = 1 + u64::from(record.kind == RECORD_SWITCH_CPU_WIDE);
             let event = match record.flags & SWITCHED_OUT {
@@ -304,19 +346,24 @@ fn decode(record: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<Option
 
 /// Returns the event of a sample. Its data follow the header, the thread and the time.
 #[inline]
-fn call(sample: &Record<'_>, enter_id: u16, exit_id: u16) -> io::Result<TraceEvent> {
+fn sample(sample: &Record<'_>, ids: &Ids<'_>) -> io::Result<TraceEvent> {
     const DATA: u64 = 3;
     let word = |number| sample.data_word(DATA, number);
     let (bytes, event) = sample.data_head(DATA);
     let is_complete = sample.bytes >= 28 + bytes;
     match (bytes, event) {
-        (ENTER_BYTES, id) if id == enter_id && is_complete => {
+        (ENTER_BYTES, id) if id == ids.enter && is_complete => {
             let arguments = std::array::from_fn(|index| word(2 + index as u64));
             Ok(TraceEvent::Entered { call: word(1) as i64, arguments })
         }
-        (EXIT_BYTES, id) if id == exit_id && is_complete => {
+        (EXIT_BYTES, id) if id == ids.exit && is_complete => {
             Ok(TraceEvent::Returned { call: word(1) as i64, result: word(2) as i64 })
         }
-        _ => Err(unexpected(format!("a sample is of event {event} and has {bytes} bytes"))),
+        _ => match ids.scheduling.iter().find(|(id, _)| *id == event) {
+            Some((_, kind)) if is_complete && bytes >= kind.least_bytes() => {
+                Ok(TraceEvent::Scheduling(kind.event(sample, DATA)))
+            }
+            _ => Err(unexpected(format!("a sample is of event {event} and has {bytes} bytes"))),
+        },
     }
 }
