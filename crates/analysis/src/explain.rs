@@ -15,8 +15,11 @@ use crate::{
     not_explained::NotExplained,
     own_loop::OwnLoop,
     terms::{MESSAGES, Part, Source, Subject, Term, WithTwin},
+    timeline::{NoTimeline, Timeline, UntracedRow},
 };
-use furlong_model::{ByteSize, Case, Cost, Count, CountMethod, Family, Placement, Trial, Wait, WaitKind};
+use furlong_model::{
+    ByteSize, Case, Cost, Count, CountMethod, Family, MessageTrace, Placement, Trial, Wait, WaitKind,
+};
 use furlong_stats::tidy;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -41,6 +44,12 @@ pub struct Explanation {
     pub article_agreement: Agreement,
     /// Benchmarks with a speed that cannot be explained, with the reason.
     pub unmodelled: Vec<UnmodelledRow>,
+    /// Timelines of traced benchmarks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
+    /// Benchmarks without the requested timeline.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untraced: Vec<UntracedRow>,
     /// Cases without a speed or with lost trials, the worst first.
     pub skipped: Vec<SkippedCase>,
 }
@@ -151,7 +160,20 @@ pub fn explain(run: &DecodedRun, asked: &[Case]) -> Explanation {
         agreement,
         article_agreement,
         unmodelled,
+        timelines: Vec::new(),
+        untraced: Vec::new(),
         skipped,
+    }
+}
+
+impl Explanation {
+    /// Adds the timeline of a benchmark, or the reason why it has none.
+    pub fn add_timeline(&mut self, case: &Case, trace: Result<MessageTrace, NoTimeline>) {
+        let terms = self.rows.iter().find(|row| row.case == *case).map_or(&[][..], |row| &row.terms);
+        match trace.and_then(|trace| Timeline::new(case, trace, terms)) {
+            Ok(timeline) => self.timelines.push(timeline),
+            Err(reason) => self.untraced.push(UntracedRow { case: case.clone(), reason }),
+        }
     }
 }
 
