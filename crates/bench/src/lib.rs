@@ -34,6 +34,8 @@ pub mod leftovers;
 mod link_child;
 mod link_conditions;
 pub mod meaning;
+#[cfg(target_os = "linux")]
+pub mod message_trace;
 pub mod noise;
 pub mod not_measured;
 #[cfg(target_os = "linux")]
@@ -75,7 +77,7 @@ use elsewhere::own_programs;
 #[cfg(not(target_os = "linux"))]
 use elsewhere::two_networks;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{boundary, count, role_boundary};
+pub use elsewhere::{boundary, count, message_trace, role_boundary};
 pub use own_programs::OwnPrograms;
 pub use registry::{MechanismEntry, registry};
 pub use verification::verified_bursts;

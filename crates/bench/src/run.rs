@@ -5,8 +5,9 @@ use crate::costs;
 use crate::count::CallCounting;
 use crate::handover::RegionHandover;
 use crate::meaning;
+use crate::message_trace;
 use crate::noise;
-use crate::not_measured::InterruptedTrial;
+use crate::not_measured::{InterruptedTrial, NotMeasured};
 use crate::peer::Peer;
 use crate::placement;
 use crate::plan::{CaseResolver, Plan, ResolvedCase, blocks};
@@ -16,7 +17,7 @@ use crate::session::Session;
 use crate::surroundings;
 use crate::trial::{MessageExchange, Settings, TrialContext, Work};
 use furlong_model::{
-    Amount, Case, End, Handover, Harness, Outcome, Party, Placement, Record, Trial, Unavailable,
+    Amount, Case, End, Handover, Harness, MessageTrace, Outcome, Party, Placement, Record, Trial, Unavailable,
 };
 use furlong_os::{clock, process};
 use furlong_stats::{FurtherRounds, median, median_interval, uncertainty};
@@ -140,6 +141,34 @@ impl Run<'_> {
             emit(on_event, record);
         }
         Ok(())
+    }
+
+    /// Traces the messages of these cases. The error of a case without a trace is its reason.
+    ///
+    /// # Errors
+    /// Returns the signal if the run is to end.
+    pub fn trace_messages(
+        &self,
+        cases: &[Case],
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<Vec<Result<MessageTrace, String>>, InterruptedTrial> {
+        let mut resolver = CaseResolver::new(self.mechanisms, self.session, self.peer.is_some());
+        let mut found = Vec::new();
+        for (done, case) in cases.iter().enumerate() {
+            on_event(Event::Begin { done, total: cases.len(), what: case });
+            let traced = match self.exchange(&mut resolver, case) {
+                Ok((context, settings)) => message_trace::trace(&context, &settings),
+                Err(_) => {
+                    found.push(Err("the benchmark cannot be measured".to_owned()));
+                    continue;
+                }
+            };
+            found.push(match traced {
+                Err(NotMeasured::Interrupted(interrupted)) => return Err(interrupted),
+                traced => traced.map_err(NotMeasured::reason),
+            });
+        }
+        Ok(found)
     }
 
     /// Measures the start times of processes.

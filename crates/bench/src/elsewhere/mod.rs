@@ -2,6 +2,7 @@
 
 pub mod boundary;
 pub mod count;
+pub mod message_trace;
 pub(crate) mod own_programs;
 pub mod role_boundary;
 pub mod two_networks;
