@@ -49,6 +49,8 @@ pub enum Kind {
     Bars,
     /// Marks with their intervals, one category per line: y is the index of a category.
     Intervals,
+    /// Bars along their intervals on x, such as the steps of a timeline: y is the index of a category.
+    Spans,
 }
 
 /// One of the two axes.

@@ -6,6 +6,7 @@ use crate::progress::{Progress, ProgressKind};
 use crate::saving::Store;
 use anyhow::Context;
 use furlong_analysis::Run;
+use furlong_bench::not_measured::InterruptedTrial;
 use furlong_bench::peer::Peer;
 use furlong_bench::placement::AllowedCpus;
 use furlong_bench::plan::Plan;
@@ -14,7 +15,9 @@ use furlong_bench::run::{Event, harness};
 use furlong_bench::session::{self, Session};
 use furlong_bench::{ChildProgram, MechanismEntry};
 use furlong_console::exit::Usage;
-use furlong_model::{Case, End, Experiment, Harness, Machine, Outcome, Record, RunHeader, SCHEMA};
+use furlong_model::{
+    Case, End, Experiment, Harness, Machine, MessageTrace, Outcome, Record, RunHeader, SCHEMA,
+};
 use furlong_render::words::count;
 use furlong_render::{DEBUG_BUILD_WARNING, plain};
 use std::io::{IsTerminal, stderr};
@@ -303,6 +306,25 @@ impl RunRecorder<'_> {
         });
         progress.clear();
         *end = part.map(|part| End { elapsed_ns: before_ns + part.elapsed_ns, ..part });
+    }
+
+    /// Traces the messages of these cases, unless a signal has ended the run. The plan has the timeouts.
+    pub fn trace_messages(&mut self, plan: &Plan, cases: &[Case]) -> Vec<Result<MessageTrace, String>> {
+        if self.is_interrupted() {
+            return Vec::new();
+        }
+        let RunRecorder { mechanisms, harness, session, peer, progress, end, .. } = self;
+        let run = furlong_bench::run::Run { mechanisms, plan, harness: *harness, session, peer: *peer };
+        let traced = run.trace_messages(cases, &mut |event| {
+            if let Event::Begin { done, total, what } = event {
+                progress.show(done, total, what);
+            }
+        });
+        progress.clear();
+        traced.unwrap_or_else(|InterruptedTrial { signal }| {
+            end.iter_mut().for_each(|end| end.interrupted_by = Some(signal));
+            Vec::new()
+        })
     }
 
     /// Returns whether a signal has ended the run.

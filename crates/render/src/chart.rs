@@ -3,13 +3,16 @@
 use super::braille::Braille;
 use super::style::Style;
 use furlong_analysis::text::{plain, wrap};
-use furlong_chart::{Axis, Chart, Look, Point, Series, Side, Tick};
+use furlong_chart::{Axis, Chart, Kind, Look, Point, Series, Side, Tick};
 
 /// Maximum number of curves in a chart, because readers cannot distinguish more.
 const MOST_CURVES: usize = 12;
 
 /// Lines of a chart of curves, its lower axis not counted.
 const HEIGHT: usize = 16;
+
+/// Fillings of bars, one for each series, which are distinct without colour.
+const FILLINGS: [char; 4] = ['█', '▒', '▓', '─'];
 
 /// Columns that a chart has at least, and at most.
 const WIDTHS: (usize, usize) = (40, 100);
@@ -92,14 +95,21 @@ fn rows(chart: &Chart, width: usize) -> String {
         let mut cells = vec![' '; x.cells];
         let is_here = |point: &&Point| point.y == row as f64;
         for point in chart.series.iter().flat_map(|series| &series.points).filter(is_here) {
-            if let Some([low, high]) = point.x_ends {
+            if let Some([low, high]) = point.x_ends.filter(|_| chart.kind != Kind::Spans) {
                 cells[x.cell(low)..=x.cell(high)].fill('─');
             }
         }
         // The first series is what matters most.
-        for series in chart.series.iter().rev() {
+        for (number, series) in chart.series.iter().enumerate().rev() {
             for point in series.points.iter().filter(is_here) {
-                cells[x.cell(point.x)] = sign(series);
+                match point.x_ends.filter(|_| chart.kind == Kind::Spans) {
+                    Some([low, high]) => {
+                        let from = x.cell(low);
+                        cells[from..x.cell(high).max(from + 1).min(x.cells)]
+                            .fill(FILLINGS[number % FILLINGS.len()]);
+                    }
+                    None => cells[x.cell(point.x)] = sign(series),
+                }
             }
         }
         let cells: String = cells.into_iter().collect();
@@ -175,6 +185,12 @@ fn letters_and_names(chart: &Chart) -> String {
 
 fn signs_and_names(chart: &Chart) -> String {
     let has_interval = |series: &Series| series.points.iter().any(|point| point.x_ends.is_some());
+    if chart.kind == Kind::Spans {
+        let named = |(number, series): (usize, &Series)| {
+            format!("{} {}", FILLINGS[number % FILLINGS.len()], plain(&series.name))
+        };
+        return chart.series.iter().enumerate().map(named).collect::<Vec<_>>().join(", ");
+    }
     let named = |series: &Series| {
         let interval = if has_interval(series) { " with its interval in this run" } else { "" };
         format!("{} {}{interval}", sign(series), plain(&series.name))

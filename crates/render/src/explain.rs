@@ -7,9 +7,10 @@ use super::{
     noise::reasons,
     object::object,
     summary::with_noise,
+    timeline,
     unmeasured::unmeasured,
     used_costs::used_costs,
-    words::count as counted,
+    words::{count as counted, signed},
 };
 use furlong_analysis::text::{plain, times_between};
 use furlong_analysis::{Agreement, ExplainedRow, Explanation, Level, Part, Term};
@@ -51,6 +52,7 @@ pub(crate) fn document(explanation: &Explanation) -> Document {
     if explanation.rows.len() > 1 {
         document.push(agreement(explanation).into_iter().fold(overview(explanation), Section::paragraph));
     }
+    document.push(timeline::section(explanation));
     document.push(used_costs(explanation));
     let unmodelled = explanation.unmodelled.iter();
     let unmodelled = unmodelled.map(|entry| {
@@ -81,12 +83,6 @@ fn title(row: &ExplainedRow) -> String {
         (true, error) => format!("not explained: the parts sum to {predicted} ({error})"),
     };
     format!("{}: {measured} measured{ends}, {sum}", plain(&row.case.to_string()))
-}
-
-/// Formats a share with its sign: `+4.5 %`. Zero is always `+0.0 %`.
-fn signed(share: f64) -> String {
-    let percent = (share * 1000.0).round() / 10.0;
-    format!("{:+.1} %", percent + 0.0)
 }
 
 fn part(row: &ExplainedRow, term: &Term) -> Row {

@@ -2,16 +2,19 @@
 
 use super::counting::clause;
 use super::object::JudgedSentences;
+use super::timeline::no_timeline;
 use furlong_analysis::text::format_ratio;
 use furlong_analysis::{Advice, Explanation, LeftOut, NotExplained, Part, Source};
 
 /// Returns the sentences of an explanation, for programs.
-pub(crate) fn explained(explanation: &Explanation) -> [JudgedSentences; 4] {
+pub(crate) fn explained(explanation: &Explanation) -> [JudgedSentences; 5] {
     let rows = || explanation.rows.iter();
     let unmodelled = explanation.unmodelled.iter().map(|row| not_explained(&row.reason).into());
+    let untraced = explanation.untraced.iter().map(|row| no_timeline(&row.reason).into());
     let terms = rows().flat_map(|row| &row.terms);
     [
         JudgedSentences::new("unmodelled.reason_data", "reason", unmodelled),
+        JudgedSentences::new("untraced.reason_data", "reason", untraced),
         JudgedSentences::new(
             "rows.left_out_data",
             "left_out",

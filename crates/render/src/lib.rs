@@ -63,6 +63,7 @@ mod summary;
 mod sweep;
 mod tails;
 mod terminal;
+mod timeline;
 mod tuning;
 mod unmeasured;
 mod used_costs;
@@ -110,6 +111,7 @@ pub use runs::{ListedRun, runs_json, runs_table, saved_run_table};
 pub use size_classes::tables as size_tables;
 pub use style::{Charts, Style};
 pub use summary::document as summary_document;
+pub use timeline::{no_timeline, timeline_chart};
 pub use tuning::{tuning_json, tuning_markdown, tuning_table};
 
 #[cfg(doc)]

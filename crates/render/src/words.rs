@@ -23,6 +23,12 @@ pub fn fitness(level: Level) -> Line {
     Line { tone, text: text.to_owned() }
 }
 
+/// Formats a share with its sign: `+4.5 %`. Zero is always `+0.0 %`.
+pub(crate) fn signed(share: f64) -> String {
+    let percent = (share * 1000.0).round() / 10.0;
+    format!("{:+.1} %", percent + 0.0)
+}
+
 /// Heading of intervals that cover a figure for the duration of a run: they rest on the trials of that run alone.
 pub(crate) const IN_RUN: &str = "95 % in run";
 

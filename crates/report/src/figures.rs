@@ -8,14 +8,14 @@ pub fn table(chart: &Chart) -> Table {
     match &chart.kind {
         Kind::Lines { value, columns, .. } => by_series(chart, *value, columns),
         Kind::Scatter => by_point(chart),
-        Kind::Bars | Kind::Intervals => by_category(chart),
+        Kind::Bars | Kind::Intervals | Kind::Spans => by_category(chart),
     }
 }
 
 /// Returns the figures of a chart of one benchmark as a sentence; `None` for a chart that shows more. Parts of a bar
 /// and points of a sweep are more.
 pub fn sentence(chart: &Chart) -> Option<String> {
-    if matches!(chart.kind, Kind::Bars | Kind::Scatter | Kind::Lines { marks: true, .. }) {
+    if matches!(chart.kind, Kind::Bars | Kind::Spans | Kind::Scatter | Kind::Lines { marks: true, .. }) {
         return None;
     }
     let table = table(chart);

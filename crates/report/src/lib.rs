@@ -34,4 +34,4 @@ pub use furlong_chart::{Axis, Chart, Guide, Kind, Look, Measure, Point, Series, 
 pub use page::list::{RunList, run_list};
 pub use page::{PageError, ServedPage, atlas_page, fleet_page};
 pub use report::{Picture, Report};
-pub use svg::heat_map;
+pub use svg::{heat_map, picture};

@@ -5,6 +5,7 @@ use super::shared::{CaseOptions, CommonOptions, EXIT_STATUS, OUTPUT, PRECISION, 
 use clap::Args;
 use furlong_console::ListFormat;
 use furlong_model::Time;
+use std::path::PathBuf;
 
 const COUNT_EXAMPLES: &str = "Examples:
   furlong count pipe/block                       system calls per round trip and per message
@@ -55,7 +56,9 @@ pub struct CostsOptions {
 const EXPLAIN_EXAMPLES: &str = "Examples:
   furlong explain pipe/block                     breakdown of the latency
   furlong explain pipe tcp -s 128 -s 64KiB --place same-core --place other-core
-  furlong explain posix-shm/spin --format json   one JSON object";
+  furlong explain posix-shm/spin --format json   one JSON object
+  furlong explain pipe unix-stream --timeline    the steps of one message, side by side (as root)
+  furlong explain pipe --timeline -o pipe.svg    also as a picture";
 
 /// Options of `furlong explain`.
 #[derive(Debug, Clone, Args)]
@@ -74,6 +77,12 @@ pub struct ExplainOptions {
     pub budget: Time,
     #[command(flatten)]
     pub common: CommonOptions,
+    /// Also trace messages in the kernel, and print the steps between send and receive call
+    #[arg(long, help_heading = OUTPUT)]
+    pub timeline: bool,
+    /// Write the timeline to FILE too, as SVG
+    #[arg(short = 'o', long, value_name = "FILE", help_heading = OUTPUT, requires = "timeline")]
+    pub svg: Option<PathBuf>,
     /// Output format
     #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,

@@ -1,7 +1,8 @@
 //! `furlong explain`: the parts of a round trip, their sum, and the rows that it cannot explain.
 
 use crate::common::value::{at, list, number, row, text};
-use crate::common::{Place, Snapshot, look_for};
+use crate::common::{Place, Snapshot, is_root, look_for};
+use furlong_testing::skip;
 use serde_json::Value;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -131,6 +132,54 @@ fn an_interrupt_leaves_nothing() {
     before.expect_nothing_left(&place);
     let json = finished.json();
     assert!(list(&json, "rows").is_empty() && list(&json, "skipped").is_empty(), "{json:#}");
+}
+
+#[test]
+fn timelines_add_up_and_are_drawn_together() {
+    if !is_root() {
+        skip!("needs root");
+    }
+    let place = Place::alone();
+    let words =
+        ["explain", "pipe/block", "posix-mq/block", "--place", "same-core", "--timeline", "-o", "two.svg"];
+    let words = words.into_iter().chain(QUICK).chain(["--format", "json"]);
+    let finished = place.run(words).expect_code(0);
+    assert_eq!(finished.stderr, "timeline written to two.svg\n");
+    let json = finished.json();
+    for name in ["pipe/block", "posix-mq/block"] {
+        let timeline = row(&json, "timelines", name);
+        let [round_trips, incomplete, sum_ns, traced_ns] =
+            ["round_trips", "incomplete", "sum_ns", "traced_ns"].map(|name| number(timeline, name));
+        assert!(round_trips > 1_000.0 && incomplete < round_trips / 10.0, "{timeline:#}");
+        let steps = || list(timeline, "paths").iter().flat_map(|path| list(path, "steps"));
+        expect_close(steps().map(|step| number(step, "ns")).sum(), sum_ns, sum_ns);
+        // Another clock measured the same messages. The exact difference depends on the machine.
+        assert!((sum_ns / traced_ns - 1.0).abs() < 0.25, "{timeline:#}");
+        // On one CPU, the receiver can only run after a switch.
+        let names: Vec<_> = steps().map(|step| text(step, "step")).collect();
+        for step in ["send-call", "switch", "receiver-code"] {
+            assert!(names.contains(&step), "{step} in {timeline:#}");
+        }
+        assert_eq!(list(timeline, "model").len(), 2, "{timeline:#}");
+    }
+    let picture = std::fs::read_to_string(place.path("two.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("pipe/block") && picture.contains("switch"));
+}
+
+#[test]
+fn timelines_of_invisible_messages_and_missing_rights_are_refused() {
+    let place = Place::new();
+    place.run(["explain", "pipe", "-o", "x.svg"]).expect_code(2).expect_complaint("--timeline");
+    let words = ["explain", "posix-shm/spin", "--place", "other-core", "--timeline"];
+    place
+        .run(words)
+        .expect_code(2)
+        .expect_complaint("stores to shared memory, which the kernel does not see");
+    if is_root() {
+        let words = ["explain", "pipe", "--timeline"];
+        let denied = place.finish(&mut place.furlong_as_nobody(words)).expect_code(7);
+        assert!(denied.stderr.contains("remedy: run as root, or with CAP_PERFMON"), "{denied:#?}");
+    }
 }
 
 /// Slow tests, which run only on request.

@@ -127,7 +127,7 @@ fn curves(chart: &Chart) -> Vec<Entry> {
 /// Returns an entry for each series, then one for each colour of their points.
 fn points(chart: &Chart) -> Vec<Entry> {
     let named = |(number, series): (usize, &Series)| {
-        let line = series.points.iter().any(|point| point.x_ends.is_some());
+        let line = chart.kind != Kind::Spans && series.points.iter().any(|point| point.x_ends.is_some());
         let name = if line { format!("{}, interval", series.name) } else { series.name.clone() };
         Entry { series: vec![number], look: series.look, line, name, x: 0.0, row: 0 }
     };

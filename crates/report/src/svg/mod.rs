@@ -35,6 +35,11 @@ const ABOVE: f64 = 15.0;
 /// Distance between the names of two curves.
 const BETWEEN_ENDS: f64 = 13.0;
 
+/// Returns the chart as the text of an SVG file.
+pub fn picture(chart: &Chart) -> String {
+    svg(chart, Paper::File)
+}
+
 /// Returns the chart as the text of an SVG picture.
 pub fn svg(chart: &Chart, paper: Paper) -> String {
     let layout = Layout::of(chart, paper);
@@ -180,7 +185,7 @@ impl Drawing<'_> {
             .set("width", px(plot_width))
             .set("height", px(plot_height));
         plot = self.chart.guides.iter().filter_map(|guide| self.guide(guide)).fold(plot, Element::add);
-        let bars = self.chart.kind == Kind::Bars;
+        let bars = matches!(self.chart.kind, Kind::Bars | Kind::Spans);
         // Muted series are drawn first and the most important series last.
         let numbered = || self.chart.series.iter().enumerate();
         let behind = numbered().filter(|(_, series)| series.look == Look::Muted && !bars);
@@ -313,8 +318,10 @@ impl Drawing<'_> {
             for point in &series.points {
                 let row = point.y.max(0.0) as usize;
                 let Some(end) = ends.get_mut(row) else { continue };
-                let (from, to) = (self.layout.x(*end), self.layout.x(*end + point.x.max(0.0)));
-                *end += point.x.max(0.0);
+                let stacked = [*end, *end + point.x.max(0.0)];
+                let span = point.x_ends.filter(|_| self.chart.kind == Kind::Spans).unwrap_or(stacked);
+                let [from, to] = span.map(|x| self.layout.x(x));
+                *end = stacked[1];
                 let [top, bottom] = [-HALF_BAR, HALF_BAR].map(|half| self.layout.y(point.y + half));
                 let bar = Element::new("rect").set("x", px(from)).set("width", px(to - from));
                 let bar = bar.set("y", px(top)).set("height", px(bottom - top)).set("data-row", row);
@@ -351,7 +358,9 @@ impl Drawing<'_> {
             Kind::Scatter => {
                 format!("{}, {}; {} {across}; {} {up}", point.label, series.name, x.label, y.label)
             }
-            Kind::Bars | Kind::Intervals => format!("{}, {}: {across}", category(y), series.name),
+            Kind::Bars | Kind::Intervals | Kind::Spans => {
+                format!("{}, {}: {across}", category(y), series.name)
+            }
         }
     }
 }
