@@ -4,7 +4,7 @@ mod advice;
 mod amounts;
 mod calibration;
 mod calls;
-mod dialing;
+mod connects;
 mod document;
 mod ends;
 mod exchanges;

@@ -1,7 +1,7 @@
 //! Identification of the flows behind descriptors, queue IDs and addresses of processes.
 
 use super::calls::Call;
-use super::dialing::{Dialing, Group, ProcessDescriptor};
+use super::connects::{ConnectionSteps, Group, ProcessDescriptor};
 use super::ends::{Ends, FlowId, FlowInfo, OpenEnd};
 use super::means::Means;
 use super::ranges::{SharedRange, shared_ranges};
@@ -57,7 +57,7 @@ pub struct Resolver {
     flows: HashMap<FlowId, FlowInfo>,
     /// Number of the next flow.
     next: u32,
-    dialing: Dialing,
+    connects: ConnectionSteps,
     /// Flows of files and directories whose changes a process reads, by device and inode.
     watched: HashMap<(u64, u64), FlowId>,
     /// Number of times that a descriptor will be closed, by calls that have happened and are not processed yet.
@@ -79,7 +79,7 @@ impl Resolver {
             numbers: HashMap::new(),
             flows: HashMap::new(),
             next: 0,
-            dialing: Dialing::default(),
+            connects: ConnectionSteps::default(),
             watched: HashMap::new(),
             closing: HashMap::new(),
             ranges: HashMap::new(),
@@ -119,7 +119,7 @@ impl Resolver {
     pub fn forget(&mut self) {
         self.closing.clear();
         self.known.clear();
-        self.dialing = Dialing::default();
+        self.connects = ConnectionSteps::default();
     }
 
     /// Forgets flows that are not `used` and that no process has open. Returns the remaining ones.
@@ -209,7 +209,7 @@ impl Resolver {
         // It may have been connected after the last reading.
         if !has_peer(&self.sockets) {
             let is_current = self.read_sockets();
-            if !is_current || !has_peer(&self.sockets) && self.dialing.group((pid, number)).is_some() {
+            if !is_current || !has_peer(&self.sockets) && self.connects.group((pid, number)).is_some() {
                 self.is_provisional = true;
                 return None;
             }
@@ -260,7 +260,7 @@ impl Resolver {
         Ends { out: Some(out), into: Some(into) }
     }
 
-    /// Returns the flow between two sockets, of which one may be unknown.
+    /// Returns the flow between two sockets. One of them may be unknown.
     fn stream(&mut self, means: Means, name: &str, from: Option<u64>, to: Option<u64>) -> FlowId {
         let open = [from, to].map(|inode| inode.map(OpenEnd::Socket));
         let early = from.and_then(|from| self.numbers.get(&FlowKey::From(from)).copied());
@@ -280,13 +280,13 @@ impl Resolver {
 
     /// Returns the flows of a connection that was closed before it was identified.
     fn short(&mut self, end: ProcessDescriptor) -> Option<Ends> {
-        let (group, is_client) = self.dialing.group(end)?;
-        let peer = self.dialing.peer(end);
+        let (group, is_client) = self.connects.group(end)?;
+        let peer = self.connects.peer(end);
         // If the other end was identified, both have the flows of the connection.
         if let Some(peer) = peer.and_then(|(pid, number)| self.known(pid, CallTarget::Descriptor(number))?) {
             return Some(Ends { out: peer.into, into: peer.out });
         }
-        let (is_unix, addresses) = self.dialing.describe(group);
+        let (is_unix, addresses) = self.connects.describe(group);
         let means = if is_unix { Means::Unix } else { Means::Tcp };
         let peers = match group {
             Group::Client(dialer) => [Some(dialer.pid), None],
@@ -304,9 +304,9 @@ impl Resolver {
 
     /// Notes a step of a process towards a connection.
     pub fn connect(&mut self, call: &Call, step: ConnectionStep) {
-        let mut dialing = std::mem::take(&mut self.dialing);
-        dialing.add(call.pid, step, [call.entered_ns, call.returned_ns], |listener| self.listener(listener));
-        self.dialing = dialing;
+        let mut connects = std::mem::take(&mut self.connects);
+        connects.add(call.pid, step, [call.entered_ns, call.returned_ns], |listener| self.listener(listener));
+        self.connects = connects;
     }
 
     /// Returns whether a listening socket is of AF_UNIX, and its address.
@@ -402,7 +402,7 @@ impl Resolver {
             for target in targets {
                 self.known.remove(&(pid, target(first)));
             }
-            self.dialing.close((pid, first));
+            self.connects.close((pid, first));
             if let Some(count) = self.closing.get_mut(&(pid, first)) {
                 *count -= 1;
                 if *count == 0 {
@@ -420,7 +420,7 @@ impl Resolver {
     pub fn replace(&mut self, pid: i32) {
         self.known.retain(|(known, _), _| *known != pid);
         self.ranges.remove(&pid);
-        self.dialing.forget(pid);
+        self.connects.forget(pid);
     }
 
     /// Forgets a process that has exited.

@@ -69,14 +69,14 @@ struct Step {
 
 /// Steps towards connections of the observed processes.
 #[derive(Debug, Default)]
-pub struct Dialing {
+pub struct ConnectionSteps {
     sockets: HashMap<ProcessDescriptor, Socket>,
     clients: HashMap<Dialer, Client>,
     connected: Vec<Step>,
     accepted: Vec<Step>,
 }
 
-impl Dialing {
+impl ConnectionSteps {
     /// Adds a step of a process in a call from `entered_ns` to `returned_ns`. `find` returns whether a listening socket is of
     /// AF_UNIX, and its address.
     pub fn add(
@@ -210,65 +210,65 @@ mod tests {
     use super::*;
 
     /// Process 8 accepts a connection as descriptor 6.
-    fn accept(dialing: &mut Dialing, at_ns: u64) {
+    fn accept(connects: &mut ConnectionSteps, at_ns: u64) {
         let step = ConnectionStep::Accepted { listener: 3, descriptor: 6 };
-        dialing
+        connects
             .add(8, step, [0, at_ns], |listener| (listener == (8, 3)).then(|| (true, "/run/s".to_owned())));
     }
 
     /// A client connects descriptor 5.
-    fn connect(dialing: &mut Dialing, pid: i32, at_ns: u64) {
+    fn connect(connects: &mut ConnectionSteps, pid: i32, at_ns: u64) {
         for step in [ConnectionStep::Created { descriptor: 5, is_unix: true }, ConnectionStep::Connected(5)] {
-            dialing.add(pid, step, [at_ns, at_ns + 20], |_| None);
+            connects.add(pid, step, [at_ns, at_ns + 20], |_| None);
         }
     }
 
     #[test]
     fn connections_of_a_client_are_a_group_after_some() {
-        let mut dialing = Dialing::default();
+        let mut connects = ConnectionSteps::default();
         for round in 1..=6 {
             // The server may return first.
-            accept(&mut dialing, round * 1000 + 10);
-            connect(&mut dialing, 7, round * 1000);
+            accept(&mut connects, round * 1000 + 10);
+            connect(&mut connects, 7, round * 1000);
             let group = (round >= 4).then_some(Group::Client(Dialer { pid: 7, is_unix: true }));
-            assert_eq!(dialing.group((7, 5)), group.map(|group| (group, true)), "{round}");
-            assert_eq!(dialing.group((8, 6)), group.map(|group| (group, false)));
-            assert_eq!(dialing.peer((7, 5)), Some((8, 6)));
-            [(7, 5), (8, 6)].into_iter().for_each(|end| dialing.close(end));
-            assert_eq!((dialing.group((7, 5)), dialing.peer((8, 6))), (None, None));
+            assert_eq!(connects.group((7, 5)), group.map(|group| (group, true)), "{round}");
+            assert_eq!(connects.group((8, 6)), group.map(|group| (group, false)));
+            assert_eq!(connects.peer((7, 5)), Some((8, 6)));
+            [(7, 5), (8, 6)].into_iter().for_each(|end| connects.close(end));
+            assert_eq!((connects.group((7, 5)), connects.peer((8, 6))), (None, None));
         }
         let group = Group::Client(Dialer { pid: 7, is_unix: true });
-        assert_eq!(dialing.describe(group), (true, "/run/s".to_owned()));
-        dialing.forget(7);
-        assert_eq!(dialing.describe(group), (true, String::new()));
+        assert_eq!(connects.describe(group), (true, "/run/s".to_owned()));
+        connects.forget(7);
+        assert_eq!(connects.describe(group), (true, String::new()));
     }
 
     #[test]
     fn client_of_unobserved_servers_is_no_peer_by_chance() {
-        let mut dialing = Dialing::default();
+        let mut connects = ConnectionSteps::default();
         for round in 1..=20 {
-            connect(&mut dialing, 7, round * 2_000_000_000);
+            connect(&mut connects, 7, round * 2_000_000_000);
             // One of four connections fits an `accept`.
             if round % 4 == 0 {
-                accept(&mut dialing, round * 2_000_000_000 + 30);
+                accept(&mut connects, round * 2_000_000_000 + 30);
             }
         }
-        assert_eq!(dialing.group((7, 5)), None);
-        assert_eq!(dialing.group((8, 6)), Some((Group::Listener((8, 3)), false)));
-        assert_eq!(dialing.describe(Group::Listener((8, 3))), (true, "/run/s".to_owned()));
+        assert_eq!(connects.group((7, 5)), None);
+        assert_eq!(connects.group((8, 6)), Some((Group::Listener((8, 3)), false)));
+        assert_eq!(connects.describe(Group::Listener((8, 3))), (true, "/run/s".to_owned()));
     }
 
     #[test]
     fn connections_of_several_clients_are_joined_once_their_server_is_known() {
-        let mut dialing = Dialing::default();
+        let mut connects = ConnectionSteps::default();
         for round in 1..=4 {
-            connect(&mut dialing, 7, round * 1000);
-            accept(&mut dialing, round * 1000 + 30);
+            connect(&mut connects, 7, round * 1000);
+            accept(&mut connects, round * 1000 + 30);
         }
         // Both wait, and only one is known to connect to this listening socket.
-        connect(&mut dialing, 9, 10_000);
-        connect(&mut dialing, 7, 11_000);
-        accept(&mut dialing, 12_000);
-        assert_eq!((dialing.peer((7, 5)), dialing.peer((9, 5))), (Some((8, 6)), None));
+        connect(&mut connects, 9, 10_000);
+        connect(&mut connects, 7, 11_000);
+        accept(&mut connects, 12_000);
+        assert_eq!((connects.peer((7, 5)), connects.peer((9, 5))), (Some((8, 6)), None));
     }
 }
