@@ -11,21 +11,21 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// From the entry of the send call until it begins to wake the receiver: entry, checks and the copy into the kernel.
+    /// Send call until it begins to wake the receiver: entry, checks and the copy into the kernel.
     SendCall,
-    /// From there until an interrupt reaches the receiver's CPU.
+    /// Time until an interrupt reaches the receiver's CPU.
     Interrupt,
-    /// Until the receiver is runnable.
+    /// Time until the receiver is runnable.
     WakeUp,
-    /// Until the CPU has left its idle state.
+    /// Time until the CPU has left its idle state.
     IdleExit,
     /// Remainder of the send call.
     SendReturn,
     /// Sender outside of calls, between the send call and its next call.
     SenderCode,
-    /// From the entry of the sender's next call until another thread is selected to run on its CPU.
+    /// Sender's next call until another thread is selected to run on its CPU.
     SenderBlocks,
-    /// From the previous event until the scheduler selects the receiver.
+    /// Time until the scheduler selects the receiver.
     SchedulingDelay,
     /// Context switch.
     Switch,
@@ -46,10 +46,12 @@ pub enum Step {
 /// Process that a step belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say everything")]
 pub enum Actor {
+    /// Sender of the message.
     Sender,
+    /// Kernel, while it wakes the receiver and lets it run.
     Scheduler,
+    /// Receiver of the message.
     Receiver,
 }
 

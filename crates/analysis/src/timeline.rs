@@ -48,8 +48,8 @@ pub struct Timeline {
 
 /// Most frequent path of the request or of the reply.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the types say everything")]
 pub struct MessagePath {
+    /// Initiator for the request, responder for the reply.
     pub sender: Role,
     /// Steps one after the other.
     pub steps: Vec<TimelineStep>,
@@ -62,7 +62,7 @@ pub struct MessagePath {
 /// Step of a path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TimelineStep {
-    #[expect(missing_docs, reason = "the type says everything")]
+    /// Part of the path.
     pub step: Step,
     /// Median time since the send call.
     pub start_ns: f64,

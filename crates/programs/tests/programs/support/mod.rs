@@ -470,7 +470,12 @@ impl End {
     /// Waits for the line that a server prints when its client may start.
     fn await_ready(&mut self) {
         let output = self.child.stdout.as_mut().unwrap();
-        let line: Vec<u8> = output.bytes().map(Result::unwrap).take_while(|byte| *byte != b'\n').collect();
+        // A buffer would take what follows the line.
+        let next = || {
+            let mut byte = [0];
+            output.read_exact(&mut byte).ok().map(|()| byte[0])
+        };
+        let line: Vec<u8> = std::iter::from_fn(next).take_while(|byte| *byte != b'\n').collect();
         assert_eq!(String::from_utf8_lossy(&line), "ready", "{}", self.name);
     }
 

@@ -183,6 +183,40 @@ impl ActivityTrace {
         self.add_all_but_own(Scope::Machine)
     }
 
+    /// Adds the wake-ups and switches of these threads, and the idle exits and interrupts of these CPUs. Add the threads
+    /// themselves with [`add_thread`](Self::add_thread). Returns the tracepoints that this kernel lacks.
+    ///
+    /// # Errors
+    /// Returns `PermissionDenied` if this user may not trace a whole CPU, with the missing right, and `Unsupported` in a PID namespace,
+    /// whose numbers are not those of the kernel's filter.
+    pub fn add_scheduling(&mut self, tids: &[i32], cpus: &[usize]) -> io::Result<Vec<&'static str>> {
+        if !is_in_first_namespace() {
+            let why = "tracepoints report other PIDs than those of this PID namespace: run outside of the container";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        let mut missing = Vec::new();
+        for (group, name, kind) in scheduling::POINTS {
+            let is_needed = !matches!(kind, scheduling::Kind::IdleExit | scheduling::Kind::Interrupt);
+            let id = match tracefs::event_id(group, name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !is_needed => {
+                    missing.push(name);
+                    continue;
+                }
+                id => id?,
+            };
+            let filter = kind.filter(tids).map(CString::new).transpose()?;
+            for index in 0..self.cpus.len() {
+                let number = self.cpus[index].number;
+                if cpus.contains(&number) {
+                    let event = self.open(id, Scope::Machine, number, 0, filter.as_deref())?;
+                    self.connect(index, event)?;
+                }
+            }
+            self.scheduling.push((id as u16, kind));
+        }
+        Ok(missing)
+    }
+
     fn add_all_but_own(&mut self, scope: Scope<'_>) -> io::Result<()> {
         // The calls that read the trace would cause further samples. Other records of this process are dropped when they are read.
         if is_in_first_namespace() {

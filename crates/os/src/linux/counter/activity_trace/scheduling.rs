@@ -1,10 +1,6 @@
 //! Tracepoints of the scheduler, of idle CPUs and of interrupts between CPUs, from the wake-up of a thread until it runs.
 
-use super::{ActivityTrace, Scope};
 use crate::linux::counter::ring::{Record, low};
-use crate::linux::tracefs;
-use std::ffi::CString;
-use std::io;
 
 /// Event on the way of a woken thread to its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +28,7 @@ pub(super) enum Kind {
 }
 
 /// Groups and names of the tracepoints. Idle exits depend on the kernel's configuration, and interrupts on the architecture.
-const POINTS: [(&str, &str, Kind); 6] = [
+pub(super) const POINTS: [(&str, &str, Kind); 6] = [
     ("sched", "sched_waking", Kind::Waking),
     ("sched", "sched_wakeup", Kind::Woken),
     ("sched", "sched_switch", Kind::Selected),
@@ -43,7 +39,7 @@ const POINTS: [(&str, &str, Kind); 6] = [
 
 impl Kind {
     /// Returns the kernel's filter for events of these threads.
-    fn filter(self, tids: &[i32]) -> Option<String> {
+    pub(super) fn filter(self, tids: &[i32]) -> Option<String> {
         let of_threads = |field| {
             let one = |tid: &i32| format!("{field} == {tid}");
             Some(tids.iter().map(one).collect::<Vec<_>>().join(" || "))
@@ -78,41 +74,5 @@ impl Kind {
             Kind::Selected => 60,
             Kind::IdleExit | Kind::Interrupt => 8,
         }
-    }
-}
-
-impl ActivityTrace {
-    /// Adds the wake-ups and switches of these threads, and the idle exits and interrupts of these CPUs. Add the threads
-    /// themselves with [`add_thread`](Self::add_thread). Returns the tracepoints that this kernel lacks.
-    ///
-    /// # Errors
-    /// Returns `PermissionDenied` if this user may not trace a whole CPU, with the missing right, and `Unsupported` in a PID namespace,
-    /// whose numbers are not those of the kernel's filter.
-    pub fn add_scheduling(&mut self, tids: &[i32], cpus: &[usize]) -> io::Result<Vec<&'static str>> {
-        if !super::is_in_first_namespace() {
-            let why = "tracepoints report other PIDs than those of this PID namespace: run outside of the container";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
-        }
-        let mut missing = Vec::new();
-        for (group, name, kind) in POINTS {
-            let is_needed = !matches!(kind, Kind::IdleExit | Kind::Interrupt);
-            let id = match tracefs::event_id(group, name) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && !is_needed => {
-                    missing.push(name);
-                    continue;
-                }
-                id => id?,
-            };
-            let filter = kind.filter(tids).map(CString::new).transpose()?;
-            for index in 0..self.cpus.len() {
-                let number = self.cpus[index].number;
-                if cpus.contains(&number) {
-                    let event = self.open(id, Scope::Machine, number, 0, filter.as_deref())?;
-                    self.connect(index, event)?;
-                }
-            }
-            self.scheduling.push((id as u16, kind));
-        }
-        Ok(missing)
     }
 }
