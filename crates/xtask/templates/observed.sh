@@ -36,14 +36,14 @@ postgres-prepare)
     echo "listen_addresses = ''
 unix_socket_directories = '$here'
 fsync = off" >>"$here/data/postgresql.conf"
-    as_postgres "$bin/postgres" -D "$here/data" >log 2>&1 &
+    (exec setpriv --reuid="$(id -u postgres)" --regid="$(id -g postgres)" --clear-groups env HOME="$here" LC_ALL=C "$bin/postgres" -D "$here/data") >log 2>&1 &
     until as_postgres "$bin/pg_isready" -q -h "$here"; do sleep 0.05; done
     as_postgres "$bin/pgbench" -i -q -h "$here" postgres >/dev/null 2>&1
     end $!
     ;;
 postgres)
     bin=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
-    as_postgres "$bin/postgres" -D "$here/data" >log 2>&1 &
+    (exec setpriv --reuid="$(id -u postgres)" --regid="$(id -g postgres)" --clear-groups env HOME="$here" LC_ALL=C "$bin/postgres" -D "$here/data") >log 2>&1 &
     server=$!
     until as_postgres "$bin/pg_isready" -q -h "$here"; do sleep 0.05; done
     as_postgres "$bin/pgbench" -S -n -c 2 -t $((requests / 2)) -h "$here" postgres 2>/dev/null |

@@ -6,12 +6,17 @@ use furlong_testing::skip;
 use serde_json::Value;
 use std::fs;
 
-/// A pipe with about 50,000 messages/s.
-const STREAM: &str =
-    "timeout 1 dd if=/dev/zero bs=4096 status=none | dd of=/dev/null bs=4096 status=none; true";
+/// Returns a command with a pipe whose messages take some percent of a CPU.
+fn stream(place: &Place) -> String {
+    let program = place.furlong([]).get_program().to_string_lossy().into_owned();
+    format!(
+        "'{program}' run pipe -m one-way --rate 20k/s -s 4KiB --budget 1s --trials 1 --no-save --no-progress"
+    )
+}
 
 fn advice(place: &Place) -> (Value, Value) {
-    let found = place.run(["observe", "--format", "json", "--command", STREAM]).expect_code(0).json();
+    let words = ["observe", "--format", "json", "--command", &stream(place)];
+    let found = place.run(words).expect_code(0).json();
     (at(&found, "advice").clone(), found)
 }
 
@@ -39,7 +44,7 @@ fn advice_needs_costs_of_this_machine() {
         let gained = number(link, &format!("{gain}.share"));
         assert!(0.0 <= low && low <= gained && gained <= high && high <= share, "{link:#}");
     }
-    let table = place.run(["observe", "--command", STREAM]).expect_code(0).stdout;
+    let table = place.run(["observe", "--command", &stream(&place)]).expect_code(0).stdout;
     let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("a ring in shared memory"), "{table}");
     // Costs of another kernel are not used.

@@ -88,7 +88,8 @@ fn answered_messages_are_measured_in_a_closed_loop() {
 #[test]
 fn unanswered_messages_are_replayed_and_the_pair_of_the_choice_is_printed() {
     let place = Place::new();
-    let send = |number: u64| message(number * 1_000_000, THERE, if number.is_multiple_of(10) { 4000 } else { 100 });
+    let send =
+        |number: u64| message(number * 1_000_000, THERE, if number.is_multiple_of(10) { 4000 } else { 100 });
     fs::write(place.path("seen.jsonl"), (0..500).map(send).collect::<String>()).unwrap();
     let words = "recommend --observed seen.jsonl --emit c --no-save --no-progress --within 6s";
     let output = place.run(words.split(' ')).expect_code(0);
