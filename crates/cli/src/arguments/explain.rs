@@ -77,7 +77,7 @@ pub struct ExplainOptions {
     pub budget: Time,
     #[command(flatten)]
     pub common: CommonOptions,
-    /// Also trace messages in the kernel, and print the steps between send and receive call
+    /// Also trace messages, and print their steps from send to receive
     #[arg(long, help_heading = OUTPUT)]
     pub timeline: bool,
     /// Write the timeline to FILE too, as SVG

@@ -53,10 +53,8 @@ fn what_lends_nothing_is_refused_and_left_out_unless_it_is_named() {
     let none_lends_nothing =
         skipped.iter().all(|row| !text(row, "reason").contains("has no zero-copy access"));
     assert!(list(&json, "rows").len() > 3 && none_lends_nothing, "{json:#}");
-    let json = ran(&place, &["pipe", "--access", "in-place"], 7);
-    let row = row(&json, "skipped", "pipe/block");
-    assert!(text(row, "reason").contains("pipe has no zero-copy access"), "{row:#}");
-    assert!(text(row, "remedy").contains("--access"), "{row:#}");
+    let refused = place.run(["run", "pipe", "--access", "in-place"]).expect_code(2);
+    refused.expect_complaint("pipe has no zero-copy access").expect_complaint("leave --access out");
 }
 
 #[test]

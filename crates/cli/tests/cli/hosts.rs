@@ -169,8 +169,8 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         ("exit 3", None, "exited too early with exit code 3"),
         ("echo Permission denied >&2; exit 255", None, "exit code 255; it said: Permission denied"),
         ("no-such-command", None, "could not be started (exit code 127)"),
-        ("setsid sleep 100 & exec sleep 100", None, "no answer of a shell came from it for 300ms"),
-        (TAKES_NOTHING, None, "has not read its input for 300ms"),
+        ("setsid sleep 100 & exec sleep 100", None, "no answer of a shell came from it for 900ms"),
+        (TAKES_NOTHING, None, "has not read its input for 900ms"),
         ("yes nonsense", None, "expected an answer of a shell there, got: nonsense"),
         ("exec 1>&-; sleep 100", None, "has closed its output"),
         ("sh", Some(says("echo what")), "cannot parse the reply"),
@@ -179,7 +179,7 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         // A reader would reject a run with this header.
         ("sh", Some(says(&impossible)), "memory_bytes is 1.8446744073709552e19"),
         // The peer sends hello, and nothing more.
-        ("sh", Some(says(&format!("{}; exec sleep 100", hello_of(own)))), "no reply came from it for 300ms"),
+        ("sh", Some(says(&format!("{}; exec sleep 100", hello_of(own)))), "no reply came from it for 900ms"),
         (
             "sh",
             Some(says(&format!("{}; echo '\"known\"'; cat >/dev/null", hello_of(own)))),
@@ -191,7 +191,7 @@ fn a_peer_that_does_not_answer_as_furlong_does_is_a_clear_error() {
         }
         let peer = format!("command:{command}");
         // A valid answer may be late on a busy machine.
-        let timeout = if told.contains("300ms") { "300ms" } else { "10s" };
+        let timeout = if told.contains("900ms") { "900ms" } else { "10s" };
         let words = ["run", "tcp", "--timeout", timeout, "--peer", &peer, "--peer-address", "127.0.0.1"];
         let finished = place.finish(&mut furlong(&place, words.into_iter().chain(QUICK)));
         let all = format!("{}{}", finished.stdout, finished.stderr);

@@ -46,6 +46,8 @@ fn small_stack_stops_no_verb() {
             "adapter list",
             "driver status",
             "fleet init ansible -o fleet",
+            // A busy machine may measure nothing in this time.
+            "recommend --size 64 --within 2s --no-progress --no-save",
         ] {
             let finished = limited(kib, words);
             assert!(
@@ -53,7 +55,6 @@ fn small_stack_stops_no_verb() {
                 "{kib} KiB: {finished:#?}"
             );
         }
-        limited(kib, "recommend --size 64 --within 2s --no-progress --no-save").expect_code(0);
         let _ = std::fs::remove_dir_all(place.path("fleet"));
     }
     before.expect_nothing_left(&place);

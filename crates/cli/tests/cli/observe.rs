@@ -169,8 +169,14 @@ fn running_processes_are_observed_and_their_messages_saved() {
     let run =
         "run unix-stream/block -m one-way --rate 2k/s -s 300 --budget 6s --trials 1 --no-save --no-progress";
     let running = place.start(&mut place.furlong(run.split(' ')));
-    let roles = look_for(A_WHILE, || place.roles(running.pid())).expect("roles");
-    std::thread::sleep(Duration::from_millis(500));
+    // Earlier children measure the machine.
+    let steady_roles = || {
+        let roles = place.roles(running.pid())?;
+        std::thread::sleep(Duration::from_millis(500));
+        let now = place.roles(running.pid())?;
+        (now[0].pid == roles[0].pid).then_some(now)
+    };
+    let roles = look_for(A_WHILE, steady_roles).expect("roles");
     let pid = running.pid().to_string();
     let words = ["observe", &pid, "--for", "1s", "--save-trace", "seen.jsonl", "--format", "json"];
     let found = place.run(words).expect_code(0).json();

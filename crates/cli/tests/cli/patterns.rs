@@ -42,8 +42,10 @@ fn a_stream_has_figures_of_messages_and_a_throughput() {
 
 #[test]
 fn groups_are_measured_together_and_compared_with_one_sender() {
-    let words = ["socketpair", "-m", "fan-in", "--senders", "2", "--receivers", "2", "--pairs", "2"];
-    let json = measured(&Place::new(), &words);
+    // Long enough for Little's law, although four senders take turns on a busy machine.
+    let words = "run socketpair -m fan-in --senders 2 --receivers 2 --pairs 2 --trials 3 --budget 100ms --no-save --no-progress \
+                 --format json";
+    let json = Place::new().run(words.split_whitespace()).expect_code(0).json();
     assert!(list(&json, "skipped").is_empty(), "{json:#}");
     let [one, groups] = list(&json, "rows") else { panic!("{json:#}") };
     assert_eq!((number(one, "receivers"), one.get("parties")), (2.0, None));

@@ -60,7 +60,7 @@ fn exchanges_of_printed_pairs_are_counted() {
     if !has_compiler() {
         skip!("needs cc");
     }
-    let place = Place::new();
+    let place = Place::alone();
     let rows = ["pipe/block", "unix-stream/block"];
     let found = measured(&place, &rows, 2000, "--trials 1 --budget 5ms");
     for row in rows {

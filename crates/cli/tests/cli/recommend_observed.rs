@@ -75,7 +75,9 @@ fn answered_messages_are_measured_in_a_closed_loop() {
     // 50,000 exchanges per second.
     assert!((number(&answer, "workload.observed.per_second") / 50e3 - 1.0).abs() < 0.01);
     let choice = text(&answer, "choice.mechanism");
-    assert!(list(&answer, "ranked").iter().any(|row| text(row, "mechanism") == "posix-mq"), "{answer:#}");
+    // A busy machine may eliminate it.
+    let mut measured = ["ranked", "eliminated"].into_iter().flat_map(|key| list(&answer, key));
+    assert!(measured.any(|row| text(row, "mechanism") == "posix-mq"), "{answer:#}");
     if choice != "posix-mq" {
         assert_eq!(text(&answer, "switch.from"), "posix-mq/block");
         let [before, after, saved] = ["before_ns", "after_ns", "saved_ns"]

@@ -72,7 +72,7 @@ type Failures = Option<Vec<String>>;
 const SLOW: [&str; 2] = ["--ignored", "slow::"];
 
 /// More failures than these are not the noise of a machine that others use too.
-pub const MOST_TRIED_AGAIN: usize = 3;
+pub const MOST_TRIED_AGAIN: usize = 5;
 
 /// Runs of a test alone, until it passes once.
 const RUNS_ALONE: u32 = 2;
