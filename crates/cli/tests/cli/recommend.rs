@@ -301,7 +301,7 @@ mod slow {
     #[ignore = "slow"]
     fn an_objective_that_does_not_hold_is_exit_code_3_and_the_run_is_saved_with_its_verdict() {
         let place = Place::new();
-        let words = "recommend --size 1KiB --slo p50<1ns --within 2s --save asked --no-progress";
+        let words = "recommend --size 1KiB --slo p50<1ns --within 5s --save asked --no-progress";
         let output = place.run(words.split(' ')).expect_code(3);
         assert!(output.stdout.contains("  p50 < 1 ns   missed: "), "{}", output.stdout);
         assert!(output.stdout.lines().count() <= 25, "{}", output.stdout);
