@@ -25,7 +25,6 @@ pub mod fuzzing;
 pub mod handover;
 #[cfg(target_os = "linux")]
 mod huge_pages;
-#[cfg(target_os = "linux")]
 mod janitor;
 #[cfg(target_os = "linux")]
 pub mod kernel_settings;
