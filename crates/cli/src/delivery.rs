@@ -17,10 +17,7 @@ const LOOKED_AT: u64 = 1 << 20;
 pub fn deliver(result: &[u8], file: Option<&Path>) -> anyhow::Result<()> {
     match file {
         None => print_bytes(result),
-        Some(path) if path.is_dir() => {
-            Err(Usage(format!("-o {} is a directory; specify a file in it", path.display())).into())
-        }
-        Some(path) => protect_run("-o", path).and_then(|()| writing::replace(path, result)),
+        Some(path) => check_result("-o", path).and_then(|()| writing::replace(path, result)),
     }
 }
 
@@ -43,6 +40,18 @@ pub fn check_file(path: &Path, example: &str) -> anyhow::Result<()> {
         return Err(Usage(reason).into());
     }
     protect_run("-o", path)
+}
+
+/// Rejects a directory and a saved run as the file of a result.
+///
+/// # Errors
+/// Returns a usage error that names `option`.
+pub fn check_result(option: &str, path: &Path) -> anyhow::Result<()> {
+    if path.is_dir() {
+        let shown = plain(&path.to_string_lossy());
+        return Err(Usage(format!("{option} {shown} is a directory; specify a file in it")).into());
+    }
+    protect_run(option, path)
 }
 
 /// Rejects a saved run as the output file of a result, because a measurement cannot be repeated.

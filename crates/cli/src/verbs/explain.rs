@@ -2,7 +2,7 @@
 
 use crate::arguments::{ExplainOptions, ListFormat};
 use crate::conclusion::{Demands, Results, check_possible};
-use crate::delivery::protect_run;
+use crate::delivery::check_result;
 use crate::environment::RunEnvironment;
 use crate::selection::CaseTemplate;
 use crate::{output, own_programs, selection};
@@ -16,7 +16,6 @@ use furlong_model::{Case, Family, Placement};
 use furlong_render as render;
 use furlong_render::plain;
 use furlong_report::picture;
-use std::path::Path;
 
 /// The maximum number of cases in the error that none can be explained.
 const NAMED: usize = 6;
@@ -35,7 +34,7 @@ pub fn explain(asked: &ExplainOptions) -> anyhow::Result<Outcome> {
     }
     let without: Vec<_> = rows.iter().map(|case| without_timeline(&mechanisms, case)).collect();
     if asked.timeline {
-        check_svg(asked.svg.as_deref())?;
+        asked.svg.as_ref().map_or(Ok(()), |file| check_result("--svg", file))?;
         if let Some(reasons) = without.iter().cloned().collect::<Option<Vec<_>>>() {
             let reasons = reasons.iter().map(render::no_timeline);
             return Err(none("--timeline cannot show any of these", &rows, reasons));
@@ -113,14 +112,4 @@ fn without_timeline(mechanisms: &[MechanismEntry], case: &Case) -> Option<NoTime
     let is_silent =
         entry.capabilities.family != Family::Adapter && calls.values().all(|bounds| bounds.most == Some(0));
     is_silent.then_some(NoTimeline::NoCalls)
-}
-
-/// Rejects a picture that cannot be written, before anything is measured.
-fn check_svg(file: Option<&Path>) -> anyhow::Result<()> {
-    let Some(file) = file else { return Ok(()) };
-    if file.is_dir() {
-        let shown = plain(&file.to_string_lossy());
-        return Err(Usage(format!("--svg {shown} is a directory; specify a file in it")).into());
-    }
-    protect_run("--svg", file)
 }

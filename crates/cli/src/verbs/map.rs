@@ -2,7 +2,7 @@
 
 use crate::arguments::{CaseOptions, CommonOptions, MapFormat, MapOptions};
 use crate::conclusion::{Demands, Results, check_possible};
-use crate::delivery::protect_run;
+use crate::delivery::check_result;
 use crate::environment::{FinishedRun, RunEnvironment, TRIAL_OVERHEAD, announce_build};
 use crate::output;
 use crate::progress::Progress;
@@ -100,12 +100,7 @@ fn check(asked: &MapOptions) -> anyhow::Result<()> {
         let reason = "--save needs ROW: only a run of a benchmark is saved; --format json prints the map of a bare cache line";
         return Err(Usage(reason.to_owned()).into());
     }
-    let Some(file) = &asked.svg else { return Ok(()) };
-    if file.is_dir() {
-        let shown = plain(&file.to_string_lossy());
-        return Err(Usage(format!("--svg {shown} is a directory; specify a file in it")).into());
-    }
-    protect_run("--svg", file)
+    asked.svg.as_ref().map_or(Ok(()), |file| check_result("--svg", file))
 }
 
 /// Returns the topology of the requested CPUs, or of all that this process may use.

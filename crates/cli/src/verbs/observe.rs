@@ -63,11 +63,7 @@ mod linux {
         let is_endless = is_live || matches!(target, Target::Command(_));
         let limit = asked.limit.map(|time| time.0).or((!is_endless).then_some(USUAL));
         if let Some(path) = &asked.save_trace {
-            if path.is_dir() {
-                let why = format!("--save-trace {} is a directory; specify a file in it", path.display());
-                return Err(Usage(why).into());
-            }
-            delivery::protect_run("--save-trace", path)?;
+            delivery::check_result("--save-trace", path)?;
         }
         let requests = ShutdownRequests::new().context("cannot wait for signals")?;
         let request = Request { target, limit, keeps_messages: asked.save_trace.is_some(), is_live };

@@ -158,9 +158,6 @@ fn generate(asked: &GenerateOptions) -> anyhow::Result<Outcome> {
 
 /// Replaces the file at `path` by the lines that the closure writes.
 fn write(path: &Path, lines: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    if path.is_dir() {
-        return Err(Usage(format!("--to {} is a directory; specify a file in it", path.display())).into());
-    }
-    delivery::protect_run("--to", path)?;
+    delivery::check_result("--to", path)?;
     writing::replace_by(path, lines)
 }
