@@ -164,8 +164,9 @@ pub fn send_in_turn(
         messages.send(channel)?;
         messages.done += 1;
         in_flight.add(from);
-        let most = if ends || !is_open { 0 } else { bound };
-        idle = idle + in_flight.wait_for(most, messages);
+        if ends || !is_open {
+            idle = idle + in_flight.wait_for(0, messages);
+        }
         last = clock::now_ns();
         if ends {
             let (late, open_loop) = (schedule.reported(late), is_open.then_some(in_flight.tally));

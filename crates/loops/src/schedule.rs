@@ -84,7 +84,7 @@ impl Schedule {
     /// of that time. If no message delayed it, the sender's timer woke it late, and the message is timed from its send.
     #[inline(always)]
     pub fn timed_from_ns(&self, [due_ns, free_ns, sent_ns]: [u64; 3], late: &mut LateSends) -> u64 {
-        if self.arrival.interval_ns().is_none() {
+        if !self.is_open_loop() {
             return sent_ns;
         }
         let late_ns = sent_ns.saturating_sub(due_ns);
@@ -111,6 +111,7 @@ impl Schedule {
     }
 
     /// Returns whether messages are due at times that do not depend on the answers.
+    #[inline(always)]
     pub fn is_open_loop(&self) -> bool {
         self.arrival.interval_ns().is_some()
     }
@@ -122,7 +123,7 @@ impl Schedule {
 
     /// Returns the late sends to report, if messages were due at fixed times.
     pub fn reported(&self, late: LateSends) -> Option<LateSends> {
-        self.arrival.interval_ns().map(|_| late)
+        self.is_open_loop().then_some(late)
     }
 
     /// Passes the time between two attempts to receive. Yields unless the benchmark busy-waits, because the responder may need this
