@@ -7,7 +7,7 @@ use crate::watch::{NoObserver, Observer};
 use furlong_model::{
     CallResult, MessageEvent, MessageEventKind, MessageTrace, Party, Phase, Role, TracedTrial, Unavailable,
 };
-use furlong_os::linux::counter::{ActivityTrace, SchedulingEvent, TraceEvent, TraceRecord};
+use furlong_os::linux::counter::{ActivityTrace, SchedulingEvent, TRACE_REMEDY, TraceEvent, TraceRecord};
 use furlong_os::linux::ipc_call::{CallDirection, CallEffect, effect};
 use furlong_os::linux::system_call;
 use std::io;
@@ -28,9 +28,7 @@ pub fn check() -> Result<(), Unavailable> {
     let own = std::process::id() as i32;
     survived(|| begin([own; 2], &[0]).map(drop)).and_then(|tried| tried).map_err(|error| {
         let remedy = match error.kind() {
-            io::ErrorKind::PermissionDenied => {
-                "run as root, or with CAP_PERFMON and a readable /sys/kernel/tracing"
-            }
+            io::ErrorKind::PermissionDenied => TRACE_REMEDY,
             _ => "run on a kernel with perf events and tracepoints, outside of containers",
         };
         Unavailable::new(format!("cannot trace messages: {error}"), remedy)

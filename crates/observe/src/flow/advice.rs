@@ -123,11 +123,14 @@ fn percent(share: f64) -> String {
 }
 
 impl LinkAdvice {
-    fn new(found: &Observation, index: usize, [low, costs]: [&Costs; 2]) -> Option<LinkAdvice> {
+    fn new(
+        found: &Observation,
+        (index, cpu_share): (usize, f64),
+        [low, costs]: [&Costs; 2],
+    ) -> Option<LinkAdvice> {
         let link = &found.links[index];
         let seconds = found.duration_ns as f64 / 1e9;
         let (low, parts) = (Parts::new(link, seconds, low)?, Parts::new(link, seconds, costs)?);
-        let cpu_share = cpu_share(found, link);
         // The costs may explain more than the link takes, for example if calls find warmer caches.
         let scale = (cpu_share / (parts.wake_ups + parts.calls + parts.copies)).min(1.0);
         let unexplained = |known: f64| (cpu_share - known).max(0.0);
@@ -196,17 +199,14 @@ impl Advice {
 
     /// Computes the advice from the costs of this machine.
     pub fn new(found: &Observation, costs: &Costs) -> Advice {
-        let mut links: Vec<_> =
-            (0..found.links.len()).filter(|index| is_copied(&found.links[*index])).collect();
-        links.retain(|index| cpu_share(found, &found.links[*index]) >= LEAST);
-        links.sort_by(|one, other| {
-            let [one, other] = [one, other].map(|index| cpu_share(found, &found.links[*index]));
-            other.total_cmp(&one)
-        });
-        links.truncate(MOST);
+        let copied = found.links.iter().enumerate().filter(|(_, link)| is_copied(link));
+        let mut shares: Vec<_> = copied.map(|(index, link)| (index, cpu_share(found, link))).collect();
+        shares.retain(|(_, share)| *share >= LEAST);
+        shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        shares.truncate(MOST);
         let low = lower_ends(costs);
-        let advised: Option<Vec<_>> =
-            links.into_iter().map(|index| LinkAdvice::new(found, index, [&low, costs])).collect();
+        let advise = |link| LinkAdvice::new(found, link, [&low, costs]);
+        let advised: Option<Vec<_>> = shares.into_iter().map(advise).collect();
         match advised {
             Some(links) => Advice { missing: None, links, context_switch_ns: costs.ns(CONTEXT_SWITCH) },
             None => Advice::missing(

@@ -15,7 +15,7 @@ use crate::objects::shared_mappings;
 use anyhow::Context;
 use furlong_console::exit::{CannotHere, Usage};
 use furlong_os::activity::State;
-use furlong_os::linux::counter::{ActivityTrace, TraceEvent, TraceRecord};
+use furlong_os::linux::counter::{ActivityTrace, TRACE_REMEDY, TraceEvent, TraceRecord};
 use furlong_os::linux::handle::open_null;
 use furlong_os::linux::{ipc_call, system_call};
 use furlong_os::other_process::{
@@ -152,8 +152,7 @@ fn cannot_group(folder: &Path, error: std::io::Error) -> anyhow::Error {
 /// Returns the error of a trace that this user may not have.
 fn cannot(error: std::io::Error) -> anyhow::Error {
     if error.kind() == ErrorKind::PermissionDenied {
-        let remedy = "run as root, or with CAP_PERFMON and a readable /sys/kernel/tracing";
-        return CannotHere::new(format!("cannot trace system calls: {error}"), remedy).into();
+        return CannotHere::new(format!("cannot trace system calls: {error}"), TRACE_REMEDY).into();
     }
     anyhow::Error::new(error).context("cannot trace system calls")
 }
@@ -172,8 +171,8 @@ fn check_readable(pid: i32) -> Result<(), CannotHere> {
     }
 }
 
-/// Starts a command in a separate session, so that it continues if furlong is killed. Its output goes to standard error, because standard output has the result. On a
-/// terminal that shows the links, it is dropped.
+/// Starts a command in a separate session, so that it continues if furlong is killed. Its output goes to standard error, because
+/// standard output has the result. On a terminal that shows the links, it is dropped.
 fn start(command: &str, is_live: bool) -> anyhow::Result<Child> {
     let arguments = ["-c", command];
     let null = (is_live && stderr().is_terminal()).then(open_null).transpose()?;

@@ -6,6 +6,6 @@ mod perf_event;
 mod ring;
 mod system_call_log;
 
-pub use activity_trace::{ActivityTrace, SchedulingEvent, TraceEvent, TraceRecord};
+pub use activity_trace::{ActivityTrace, SchedulingEvent, TRACE_REMEDY, TraceEvent, TraceRecord};
 pub use hardware_counter::{HardwareCounter, open_hardware};
 pub use system_call_log::{DrainResult, SystemCallLog};

@@ -83,6 +83,9 @@ pub enum TraceEvent {
     Scheduling(SchedulingEvent),
 }
 
+/// Remedy if this user may not trace.
+pub const TRACE_REMEDY: &str = "run as root, or with CAP_PERFMON and a readable /sys/kernel/tracing";
+
 /// A trace of threads and of their later children.
 #[derive(Debug)]
 pub struct ActivityTrace {
@@ -122,7 +125,8 @@ struct CpuTrace {
 }
 
 impl ActivityTrace {
-    /// Creates a trace of these system calls, or of all if there are none, without threads. The first numbers are found fastest by the kernel.
+    /// Creates a trace of these system calls, or of all if there are none, without threads. The kernel finds the first numbers
+    /// fastest.
     ///
     /// # Errors
     /// Returns `PermissionDenied` if this user may not read the numbers of tracepoints, with the missing right.
