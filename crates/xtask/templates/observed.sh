@@ -18,7 +18,9 @@ end() {
     wait "$1" 2>/dev/null || :
 }
 
-as_postgres() { setpriv --reuid="$(id -u postgres)" --regid="$(id -g postgres)" --clear-groups env HOME="$here" LC_ALL=C "$@"; }
+# Replaces the shell by a program of postgres, so that the PID in the background is that of the program.
+become_postgres() { exec setpriv --reuid="$(id -u postgres)" --regid="$(id -g postgres)" --clear-groups env HOME="$here" LC_ALL=C "$@"; }
+as_postgres() { (become_postgres "$@"); }
 
 case $1 in
 redis)
@@ -36,14 +38,14 @@ postgres-prepare)
     echo "listen_addresses = ''
 unix_socket_directories = '$here'
 fsync = off" >>"$here/data/postgresql.conf"
-    (exec setpriv --reuid="$(id -u postgres)" --regid="$(id -g postgres)" --clear-groups env HOME="$here" LC_ALL=C "$bin/postgres" -D "$here/data") >log 2>&1 &
+    become_postgres "$bin/postgres" -D "$here/data" >log 2>&1 &
     until as_postgres "$bin/pg_isready" -q -h "$here"; do sleep 0.05; done
     as_postgres "$bin/pgbench" -i -q -h "$here" postgres >/dev/null 2>&1
     end $!
     ;;
 postgres)
     bin=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
-    (exec setpriv --reuid="$(id -u postgres)" --regid="$(id -g postgres)" --clear-groups env HOME="$here" LC_ALL=C "$bin/postgres" -D "$here/data") >log 2>&1 &
+    become_postgres "$bin/postgres" -D "$here/data" >log 2>&1 &
     server=$!
     until as_postgres "$bin/pg_isready" -q -h "$here"; do sleep 0.05; done
     as_postgres "$bin/pgbench" -S -n -c 2 -t $((requests / 2)) -h "$here" postgres 2>/dev/null |
